@@ -53,6 +53,7 @@ const packages = [
         with: [
           "mcp/content.ts",
           "mcp/custom-notifications.ts",
+          "mcp/logging.ts",
           "mcp/observe.ts",
           // Also imported by `index.ts`, which must not load the server.
           "mcp/other-imports.ts",
@@ -61,6 +62,7 @@ const packages = [
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
           "rpc/abort.ts",
+          // For the notifications that MCP does not define, of servers and clients.
           "rpc/bounded-queue.ts",
           // Used on pipes, and by the HTTP client of Node.
           "rpc/collected-bytes.ts",
@@ -85,8 +87,8 @@ const packages = [
         neededBy: ["schema/json-schema/document.ts"],
         with: [
           "schema/json-schema/document.ts",
-          "server/check-definition.ts",
-          "server/other-libraries.ts",
+          "server/checks/check-definition.ts",
+          "server/core/other-libraries.ts",
           "mcp/checks/check-metadata.ts",
         ],
       },
@@ -103,13 +105,7 @@ const packages = [
       legacy: { neededBy: ["server/protocol/legacy.ts"] },
       // Also imported by `auth.ts`, which clients load as well.
       refusal: { neededBy: ["http/server/refusal.ts"], with: ["http/server/refusal.ts"] },
-      endpoint: { neededBy: ["http/server/endpoint.ts"] },
-      // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.
-      digest: { neededBy: ["rpc/digest.ts"], with: ["rpc/digest.ts"] },
-      // Loaded by a server with the first warning for its author, and by input requests.
-      warnings: { neededBy: ["server/warnings.ts"], with: ["server/warnings.ts"] },
-      // Loaded by a server with the first result that is more than plain text, and by input requests.
-      "content-checks": { neededBy: ["mcp/checks/check-content.ts"], with: ["mcp/checks/check-content.ts"] },
+      endpoint: { neededBy: ["http/server/endpoint.ts"], with: ["http/server/health.ts"] },
       // Loaded by a client after a failed request, and by the OAuth flow.
       explanations: { neededBy: ["http/client/explanations.ts"] },
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.

@@ -1,28 +1,33 @@
 // @ts-check
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
-import { anchors } from "./house/anchors.mjs";
 import { measure } from "./house/measures.mjs";
 import { isLibraryEntry, parseFolder } from "./house/syntax.mjs";
 import { knownWays, runWays } from "./house/ways.mjs";
 import { root } from "./ready.mjs";
 
 /**
- * Prints measures of the library's source beside those of other codebases, and the files that a request passes, recorded in
- * real calls. The report is for reviewers: no figure is a limit, and it never fails.
+ * Prints measures of the source of all packages, and the files that a request passes, recorded in real calls. The report is for
+ * reviewers: no figure is a limit, and it never fails.
  *
- * Flags: `--json` prints everything as JSON, `--list` also prints the places behind the figures.
+ * Flags: `--since REV` also prints the difference to a commit; without it, to the last release, if there is one. `--json` prints
+ * everything as JSON, `--list` also prints the places behind the figures.
  *
- * @typedef {import("./house/anchors.mjs").Anchor} Anchor
+ * @typedef {import("./house/measures.mjs").Measures} Measures
  * @typedef {import("./house/ways.mjs").Way} Way
  */
-const measures = measure(parseFolder(path.join(root, "packages/mcparley/src")), isLibraryEntry);
+const revision = argumentOf("--since") ?? lastRelease();
+const now = measurePackages(root);
+const before = revision === undefined ? new Map() : measureRevision(revision);
 const ways = runWays(root);
-const way = (/** @type {string} */ key) => /** @type {Partial<Way>} */ (ways[key] ?? {});
 
-if (process.argv.includes("--json")) print(JSON.stringify({ measures, ways, anchors }, undefined, 2));
+if (process.argv.includes("--json")) print(JSON.stringify({ packages: Object.fromEntries(now), ways }, undefined, 2));
 else report();
 
 function report() {
+  if (revision !== undefined) print(`In parentheses: the difference to ${revision}.`);
   printTable();
   print("");
   print(
@@ -37,43 +42,51 @@ function report() {
     else
       printWay(title, captured, files === undefined ? `at most ${calls} calls` : `at most ${files} files, none twice`);
   }
-  if (process.argv.includes("--list")) printLists();
+  if (process.argv.includes("--list")) for (const [name, measures] of now) printLists(name, measures);
 }
 
 function printTable() {
-  const m = measures;
-  const { touched } = way("httpModern");
-  const functions = (touched ?? []).reduce((total, file) => total + file.functions, 0);
-  /** @type {[string, string, Anchor][]} */
-  const rows = [
-    ["files / lines", `${m.files} / ${(m.lines / 1000).toFixed(1)}k`, anchors.size],
-    ["lines of code, without comments", `${(m.codeLines / 1000).toFixed(1)}k`, anchors.none],
-    ["median file", `${m.medianFile}`, anchors.medianFile],
-    [`largest flat folder (${m.largestFolder.name})`, `${m.largestFolder.files}`, anchors.largestFolder],
-    ["functions per 1,000 lines (2 lines or more)", `${m.functionsPerThousand}`, anchors.functions],
-    ["private functions called once", `${m.calledOnceShare} %`, anchors.calledOnce],
-    ["classes", `${m.classes}`, anchors.classes],
-    ["casts / any per 1,000 lines", `${m.castsPerThousand} / ${m.anyPerThousand}`, anchors.casts],
-    ["files with exactly one importer", `${m.oneImporter.length}`, anchors.oneImporter],
-    ["exports used nowhere else", `${m.unusedExports.length}`, anchors.unusedExports],
-    ["docstring examples on public names", `${m.examples}`, anchors.examples],
-    ["lazy imports / own modules loaded so", `${m.lazyImports} / ${m.lazyModules}`, anchors.none],
-    ["functions over 60 lines of code", `${m.longFunctions.length}`, anchors.none],
-    ["functions with over three parameters", `${m.manyParameters.length}`, anchors.none],
-    ["files / functions of a warm tools/call, HTTP", `${touched?.length} / ${functions}`, anchors.touched],
-    ["files of its spine", `${way("httpModern").spine?.files}`, anchors.serverSpine],
-    ["nested calls of client callTool, HTTP", `${way("clientHttp").spine?.calls}`, anchors.clientSpine],
-  ];
-  const heads = ["connect-es", "hono", "jose", "go-sdk", "official v2"];
-  const table = [
-    ["measure", "here", "suggested", ...heads],
-    ...rows.map(([name, figure, { suggested, connectEs, hono, jose, goSdk, officialV2 }]) => {
-      return [name, figure, suggested, connectEs, hono, jose, goSdk, officialV2];
-    }),
-  ];
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
-  for (const [name = "", ...figures] of table)
-    print([name.padEnd(widths[0] ?? 0), ...figures.map((text, at) => text.padStart(widths[at + 1] ?? 0))].join("  "));
+  const columns = [...now].map(([name, measures]) => {
+    const old = before.has(name) ? rowsOf(before.get(name)) : [];
+    return [name, ...rowsOf(measures).map(([, figure], row) => withDifference(figure, old[row]?.[1]))];
+  });
+  const [first] = now.values();
+  const names = ["", ...(first ? rowsOf(first) : []).map(([name]) => name)];
+  const widths = columns.map((column) => Math.max(...column.map((text) => text.length)));
+  const nameWidth = Math.max(...names.map((name) => name.length));
+  for (const [row, name] of names.entries())
+    print([name.padEnd(nameWidth), ...columns.map((column, at) => column[row]?.padStart(widths[at] ?? 0))].join("  "));
+}
+
+/**
+ * Returns the rows of the table: a name and a figure.
+ *
+ * @param {Measures} m
+ */
+function rowsOf(m) {
+  return /** @type {const} */ ([
+    ["files", m.files],
+    ["lines", m.lines],
+    ["lines of code, without comments", m.codeLines],
+    ["largest flat folder", m.largestFolder.files],
+    ["functions of 2 lines or more per 1,000 lines", m.functionsPerThousand],
+    ["lines of a function, median", m.medianFunction],
+    ["lines of a function, 90th percentile", m.longestTenth],
+    ["private functions called once, %", m.calledOnceShare],
+    ["files with one importer, %", m.oneImporterShare],
+    ["import()", m.lazyImports],
+    ["circles of files, types and import() included", m.circles.length],
+    ["files of the largest circle", m.circles[0]?.length ?? 0],
+    ["names that are a participle, adverb or preposition, %", m.bareNamesShare],
+    ["casts per 1,000 lines", m.castsPerThousand],
+    ["any per 1,000 lines", m.anyPerThousand],
+  ]);
+}
+
+/** @param {number} figure @param {number | undefined} old */
+function withDifference(figure, old) {
+  const difference = Math.round((figure - (old ?? figure)) * 10) / 10;
+  return difference === 0 ? `${figure}` : `${figure} (${difference > 0 ? "+" : ""}${difference})`;
 }
 
 /** @param {string} title @param {Way} way @param {string} aim */
@@ -90,12 +103,58 @@ function printWay(title, { spine, shownAtEnd, touched }, aim) {
     print(`    ${isReentry ? "again" : "     "} ${file.padEnd(width)}  ${calls.join(" > ")}`);
 }
 
-function printLists() {
-  const { oneImporter, unusedExports, longFunctions, manyParameters } = measures;
-  for (const [title, places] of Object.entries({ oneImporter, unusedExports, longFunctions, manyParameters })) {
-    print(`\n${title}:`);
+/** @param {string} name @param {Measures} measures */
+function printLists(name, { circles, bareNames, oneImporter, unusedExports, longFunctions, manyParameters }) {
+  const lists = { oneImporter, unusedExports, longFunctions, manyParameters, bareNames };
+  for (const [title, places] of Object.entries({ circles: circles.map((files) => files.join(" ")), ...lists })) {
+    print(`\n${name}, ${title}:`);
     for (const place of places) print(`  ${place}`);
   }
+}
+
+/**
+ * Measures each package of a work tree.
+ *
+ * @param {string} folder
+ * @returns {Map<string, Measures>}
+ */
+function measurePackages(folder) {
+  const packages = path.join(folder, "packages");
+  const names = readdirSync(packages).filter((name) => existsSync(path.join(packages, name, "src")));
+  return new Map(
+    names.map((name) => [
+      name,
+      measure(
+        parseFolder(path.join(packages, name, "src")),
+        name === "mcparley" ? isLibraryEntry : (file) => !file.includes("/"),
+      ),
+    ]),
+  );
+}
+
+/** @param {string} commit */
+function measureRevision(commit) {
+  const folder = mkdtempSync(path.join(tmpdir(), "mcparley-house-"));
+  try {
+    const archive = path.join(folder, "packages.tar");
+    execFileSync("git", ["archive", "--output", archive, commit, "packages"], { cwd: root });
+    execFileSync("tar", ["-xf", "packages.tar"], { cwd: folder });
+    return measurePackages(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns the tag of the last release. Undefined if there is none. */
+function lastRelease() {
+  const tags = execFileSync("git", ["tag", "--merged", "HEAD", "--list", "v*", "--sort", "-v:refname"], { cwd: root });
+  return tags.toString().split("\n")[0] || undefined;
+}
+
+/** @param {string} name */
+function argumentOf(name) {
+  const index = process.argv.indexOf(name);
+  return index === -1 ? undefined : process.argv[index + 1];
 }
 
 /** @param {string} line */

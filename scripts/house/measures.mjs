@@ -1,7 +1,8 @@
 // @ts-check
 import path from "node:path";
+import { circlesOfFiles } from "./circles.mjs";
 import { linesOfCode, listFunctions } from "./functions.mjs";
-import { publicNames } from "./public-names.mjs";
+import { declaredNames, isBare } from "./names.mjs";
 import { walk } from "./syntax.mjs";
 
 /**
@@ -10,44 +11,43 @@ import { walk } from "./syntax.mjs";
  */
 
 /**
- * Measures a folder of source files.
+ * Measures a folder of source files. The lists name the places behind the figures.
  *
  * @param {readonly Source[]} sources without tests
  * @param {(name: string) => boolean} isEntry whether a file is used from outside of the folder
  */
 export function measure(sources, isEntry) {
-  const lengths = sources.map(({ text }) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0));
-  const lines = sum(lengths);
+  const lines = sum(sources.map(({ text }) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0)));
   const perThousand = (/** @type {number} */ count) => round((count * 1000) / Math.max(1, lines));
   const functions = sources.flatMap((source) =>
     listFunctions(source).map((facts) => ({ ...facts, file: source.name })),
   );
   // A callback on one line is read as part of its statement, so only functions of two lines or more are counted.
   const counted = functions.filter(({ span }) => span > 1);
+  const spans = counted.map(({ span }) => span).toSorted((one, other) => one - other);
   const named = functions.filter(({ isPrivate }) => isPrivate);
-  const once = named.filter(({ uses }) => uses === 1);
   const nodes = countNodes(sources);
-  const flattest = largestFolder(sources);
+  const oneImporter = filesWithOneImporter(sources, isEntry);
+  const names = sources.flatMap((source) => declaredNames(source).map((name) => ({ name, file: source.name })));
+  const bareNames = names.filter(({ name }) => isBare(name)).map(({ name, file }) => `${file} ${name}`);
   return {
     files: sources.length,
     lines,
     codeLines: sum(sources.map((source) => linesOfCode(source).length)),
-    medianFile: median(lengths),
-    largestFolder: flattest,
-    functions: counted.length,
+    largestFolder: largestFolder(sources),
     functionsPerThousand: perThousand(counted.length),
-    privateFunctions: named.length,
-    calledOnce: once.length,
-    calledOnceShare: round((once.length * 100) / Math.max(1, named.length)),
-    classes: nodes.classes,
-    casts: nodes.casts,
+    medianFunction: spans[spans.length >> 1] ?? 0,
+    longestTenth: spans[Math.floor(spans.length * 0.9)] ?? 0,
+    calledOnceShare: share(named.filter(({ uses }) => uses === 1).length, named.length),
     castsPerThousand: perThousand(nodes.casts),
     anyPerThousand: perThousand(nodes.anys),
-    oneImporter: filesWithOneImporter(sources, isEntry),
-    unusedExports: exportsUsedNowhereElse(sources, isEntry),
-    examples: publicNames(sources, isEntry).reduce((total, { doc }) => total + doc.split("@example").length - 1, 0),
     lazyImports: nodes.lazy,
-    lazyModules: new Set(sources.flatMap((source) => importsOfKind(source, "lazy"))).size,
+    oneImporterShare: share(oneImporter.length, sources.length),
+    bareNamesShare: share(bareNames.length, names.length),
+    circles: circlesOfFiles(sources),
+    oneImporter,
+    bareNames,
+    unusedExports: exportsUsedNowhereElse(sources, isEntry),
     longFunctions: functions.filter((facts) => facts.lines > 60).map(describe),
     manyParameters: functions.filter(({ parameters }) => parameters > 3).map(describe),
   };
@@ -60,11 +60,10 @@ function describe({ file, line, name }) {
 
 /** @param {readonly Source[]} sources */
 function countNodes(sources) {
-  const counts = { classes: 0, casts: 0, anys: 0, lazy: 0 };
+  const counts = { casts: 0, anys: 0, lazy: 0 };
   for (const { program } of sources) {
     walk(program, (node) => {
-      if (/^Class(Declaration|Expression)$/.test(node.type)) counts.classes++;
-      else if (node.type === "TSAnyKeyword") counts.anys++;
+      if (node.type === "TSAnyKeyword") counts.anys++;
       else if (node.type === "ImportExpression") counts.lazy++;
       else if (/^TS(AsExpression|TypeAssertion)$/.test(node.type) && !isConst(node)) counts.casts++;
     });
@@ -87,11 +86,6 @@ function largestFolder(sources) {
   }
   const [name = "", files = 0] = [...counts].toSorted((one, other) => other[1] - one[1])[0] ?? [];
   return { name, files };
-}
-
-/** @param {Source} source @param {"lazy"} kind */
-function importsOfKind({ imports }, kind) {
-  return imports.filter((one) => one.kind === kind && one.from.endsWith(".ts")).map(({ from }) => from);
 }
 
 /** @param {readonly Source[]} sources @param {(name: string) => boolean} isEntry */
@@ -127,11 +121,4 @@ function exportsUsedNowhereElse(sources, isEntry) {
 
 const sum = (/** @type {readonly number[]} */ values) => values.reduce((total, value) => total + value, 0);
 const round = (/** @type {number} */ value) => Math.round(value * 10) / 10;
-
-/** @param {readonly number[]} values */
-function median(values) {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted.length >> 1;
-  if (sorted.length % 2 === 1) return sorted[middle] ?? 0;
-  return Math.round(((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2);
-}
+const share = (/** @type {number} */ count, /** @type {number} */ total) => round((count * 100) / Math.max(1, total));

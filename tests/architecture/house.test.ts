@@ -87,20 +87,45 @@ describe("functions", () => {
 
 describe("measures", () => {
   test("counts casts without `as const`, and counts `any` separately", () => {
-    const { casts, classes, anyPerThousand } = measured({
-      "a.ts": "const a = [1] as const;\nconst b = a as unknown as any;\nclass C {}\nconst d = class {};\n",
+    const { castsPerThousand, anyPerThousand } = measured({
+      "a.ts": "const a = [1] as const;\nconst b = a as unknown as any;\n",
     });
-    expect({ casts, classes, anyPerThousand }).toEqual({ casts: 2, classes: 2, anyPerThousand: 250 });
+    expect({ castsPerThousand, anyPerThousand }).toEqual({ castsPerThousand: 1000, anyPerThousand: 500 });
   });
 
-  test("measures the median file, the largest folder and the lines of all files", () => {
-    const { files, lines, medianFile, largestFolder } = measured({
+  test("measures the largest folder and the lines of all files", () => {
+    const { files, lines, largestFolder } = measured({
       "a/one.ts": "1;\n",
       "a/two.ts": "1;\n2;\n3;\n",
       "b/three.ts": "1;\n2;\n3;\n4;\n5;\n",
     });
-    expect({ files, lines, medianFile }).toEqual({ files: 3, lines: 9, medianFile: 3 });
+    expect({ files, lines }).toEqual({ files: 3, lines: 9 });
     expect(largestFolder).toEqual({ name: "a", files: 2 });
+  });
+
+  test("lists circles of files, the largest first, and the lines of functions", () => {
+    const { circles, medianFunction, longestTenth } = measured({
+      "a.ts": 'import { b } from "./b.ts";\nexport function a() {\n  b();\n}\n',
+      "b.ts": 'import { c } from "./c.ts";\nexport function b() {\n  c();\n  c();\n}\n',
+      "c.ts": 'import type { a } from "./a.ts";\nexport const c = () => import("./d.ts");\nexport type A = typeof a;\n',
+      "d.ts": 'import type { e } from "./e.ts";\nexport type D = typeof e;\n',
+      "e.ts": 'import { D } from "./d.ts";\nexport const e: D = 1;\n',
+    });
+    expect(circles).toEqual([
+      ["a.ts", "b.ts", "c.ts"],
+      ["d.ts", "e.ts"],
+    ]);
+    expect({ medianFunction, longestTenth }).toEqual({ medianFunction: 4, longestTenth: 4 });
+  });
+
+  test("lists declared names that are a participle, an adverb or a preposition alone", () => {
+    const { bareNames, bareNamesShare } = measured({
+      "a.ts":
+        "export function given({ a: sent, seed }: Wanted, ...[rest = 1]: D) { for (const shownAt of at) shownAt(); }\n" +
+        "interface Held { kept: 1; feed(before: 2): 3 }\n",
+    });
+    expect(bareNames).toEqual(["a.ts given", "a.ts sent", "a.ts rest", "a.ts kept", "a.ts before"]);
+    expect(bareNamesShare).toBe(55.6);
   });
 
   test("lists a file with one importer of any kind, except an entry point", () => {
@@ -135,7 +160,6 @@ describe("measures", () => {
       ["b", "a/b.ts", true],
       ["T", "a/t.ts", false],
     ]);
-    expect(measure(sources, isEntry).examples).toBe(2);
   });
 });
 

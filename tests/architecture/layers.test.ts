@@ -1,24 +1,24 @@
+import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Source, parseSource } from "../../scripts/house/syntax.mjs";
+import { circlesOfFiles } from "../../scripts/house/circles.mjs";
+import { type Import, type Source, parseFolder, parseSource } from "../../scripts/house/syntax.mjs";
 import {
-  circleOfFiles,
-  circleOfLayers,
+  circlesOfLayers,
+  filesWithoutLayer,
   importsAgainstOrder,
   importsOfNode,
   layerOf,
-  mayImport,
   repeatedCompositions,
   wordsOfMcp,
 } from "./layers.ts";
-import { sourceFiles } from "./source-files.ts";
+import { root, sourceFiles } from "./source-files.ts";
 
 const files: readonly Source[] = sourceFiles();
-const among = (...layers: string[]): Source[] => files.filter(({ name }) => layers.includes(layerOf(name)));
+const among = (...layers: string[]): Source[] => files.filter(({ name }) => layers.includes(name.split("/")[0] ?? ""));
 const withFile = (name: string, text: string): Source[] => [...files, parseSource(name, text)];
 
 test("every folder of the library belongs to a layer", () => {
-  const folders = new Set(files.filter(({ name }) => name.includes("/")).map(({ name }) => layerOf(name)));
-  expect([...folders].filter((folder) => !(folder in mayImport))).toEqual([]);
+  expect(filesWithoutLayer(files)).toEqual([]);
 });
 
 test("imports point in one direction", () => {
@@ -30,25 +30,26 @@ test("each allowed exception to the order of imports occurs once", () => {
 });
 
 test("layers have no circular imports", () => {
-  expect(circleOfLayers(files)).toEqual([]);
+  expect(circlesOfLayers(files)).toEqual([]);
 });
 
 test("files have no circular imports at run time", () => {
-  expect(circleOfFiles(files)).toEqual([]);
+  expect(circlesOfFiles(files, ["static"])).toEqual([]);
 });
 
 test("files of the OAuth client have no circular imports, types and import() included", () => {
   const isClient = ({ name }: Source): boolean => name.startsWith("auth/client/");
-  const kinds = ["static", "type", "lazy"];
-  expect(circleOfFiles(files.filter(isClient), kinds)).toEqual([]);
-  const text = 'import type { OAuth } from "./oauth.ts"; export type O = OAuth;';
-  const planted = withFile("auth/client/planted.ts", text).map((source) =>
-    source.name === "auth/client/oauth.ts"
-      ? parseSource(source.name, 'export const load = () => import("./planted.ts");')
-      : source,
-  );
-  expect(circleOfFiles(planted.filter(isClient), kinds)).toHaveLength(3);
+  expect(circlesOfFiles(files.filter(isClient))).toEqual([]);
 });
+
+test.each(["cli", "config", "host", "internal", "mcparley", "redis"])(
+  "no circle of %s has more than five files, types and import() included",
+  (name) => {
+    const sources = parseFolder(path.join(root, "packages", name, "src"));
+    const circles = circlesOfFiles(sources);
+    expect(circles.filter((circle) => circle.length > 5)).toEqual([]);
+  },
+);
 
 test("only layers for Node import modules of Node", () => {
   expect(importsOfNode(files)).toEqual([]);
@@ -60,19 +61,23 @@ test("the layers of JSON-RPC and JSON Schema contain no terms of MCP", () => {
 
 describe("detects a planted violation:", () => {
   test.each([
-    ["an import()", 'export const load = () => import("../http/server/endpoint.ts");', "lazy"],
-    ["an import", 'import { Endpoint } from "../http/server/endpoint.ts"; export const e = Endpoint;', "static"],
-    ["an import type", 'import type { Endpoint } from "../http/server/endpoint.ts"; export type E = Endpoint;', "type"],
-    ["the type of an import", 'export type E = import("../http/server/endpoint.ts").Endpoint;', "type"],
-    ["an export", 'export { Endpoint } from "../http/server/endpoint.ts";', "static"],
+    ["an import()", 'export const load = () => import("../../http/server/endpoint.ts");', "lazy"],
+    ["an import", 'import { Endpoint } from "../../http/server/endpoint.ts"; export const e = Endpoint;', "static"],
+    [
+      "an import type",
+      'import type { Endpoint } from "../../http/server/endpoint.ts"; export type E = Endpoint;',
+      "type",
+    ],
+    ["the type of an import", 'export type E = import("../../http/server/endpoint.ts").Endpoint;', "type"],
+    ["an export", 'export { Endpoint } from "../../http/server/endpoint.ts";', "static"],
   ])("%s against the order", (_, text, kind) => {
-    const planted = withFile("server/planted.ts", text);
-    expect(importsAgainstOrder(planted)).toEqual([`server/planted.ts imports http/server/endpoint.ts (${kind})`]);
-    expect(circleOfLayers(planted)).toEqual(expect.arrayContaining(["server", "http"]));
+    const planted = withFile("server/core/planted.ts", text);
+    expect(importsAgainstOrder(planted)).toEqual([`server/core/planted.ts imports http/server/endpoint.ts (${kind})`]);
+    expect(circlesOfLayers(planted)[0]).toEqual(expect.arrayContaining(["server/core", "http/server"]));
   });
 
   const cluster = 'import { Endpoint } from "../http/server/endpoint.ts"; export const share = Endpoint;';
-  const endpoint = (text: string, from = "http/server/cluster.ts"): Source[] => [
+  const endpoint = (text: string, from = "http/server/use-cluster.ts"): Source[] => [
     parseSource("cluster/share.ts", cluster),
     parseSource(from, text),
   ];
@@ -80,35 +85,49 @@ describe("detects a planted violation:", () => {
   test("an import() of the cluster by a file that is not allowed to import it", () => {
     const load = 'export const load = () => import("../../cluster/share.ts");';
     expect(importsAgainstOrder(endpoint(load))).toEqual([]);
-    expect(circleOfLayers(endpoint(load))).toEqual([]);
+    expect(circlesOfLayers(endpoint(load))).toEqual([]);
     const planted = endpoint(load, "http/server/planted.ts");
     expect(importsAgainstOrder(planted)).toEqual(["http/server/planted.ts imports cluster/share.ts (lazy)"]);
-    expect(circleOfLayers(planted)).toEqual(["cluster", "http", "cluster"]);
+    expect(circlesOfLayers(planted)).toEqual([["cluster", "http/server"]]);
   });
 
   test("a static import and a type import of the cluster, which allows only import()", () => {
     const wrong = endpoint('import "../../cluster/share.ts"; import type { share } from "../../cluster/share.ts";');
     expect(importsAgainstOrder(wrong)).toEqual([
-      "http/server/cluster.ts imports cluster/share.ts (static)",
-      "http/server/cluster.ts imports cluster/share.ts (type)",
+      "http/server/use-cluster.ts imports cluster/share.ts (static)",
+      "http/server/use-cluster.ts imports cluster/share.ts (type)",
     ]);
   });
 
   test("a second import() of the cluster", () => {
     const load = 'import("../../cluster/share.ts");';
     expect(repeatedCompositions(endpoint(load))).toEqual([]);
-    expect(repeatedCompositions(endpoint(load + load))).toEqual(["http/server/cluster.ts loads cluster"]);
+    expect(repeatedCompositions(endpoint(load + load))).toEqual(["http/server/use-cluster.ts loads cluster"]);
   });
 
-  test("a circle of static imports, but no circle that an import() or a type closes", () => {
-    const circle = (closing: string): string[] =>
-      circleOfFiles([
-        parseSource("a/one.ts", 'import { two } from "./two.ts"; export const one = two;'),
-        parseSource("a/two.ts", `${closing} export const two = 2;`),
-      ]);
-    expect(circle('import { one } from "./one.ts"; one;')).toEqual(["a/one.ts", "a/two.ts", "a/one.ts"]);
-    expect(circle('export const later = () => import("./one.ts");')).toEqual([]);
-    expect(circle('import type { one } from "./one.ts"; export type One = typeof one;')).toEqual([]);
+  test("a file in a folder that is no layer", () => {
+    const name = "transports/planted.ts";
+    expect(filesWithoutLayer(withFile(name, "export const planted = 1;"))).toEqual([name]);
+    expect(layerOf("server/core/planted.ts")).toBe("server/core");
+  });
+
+  test("a circle of files, for the kinds of imports that count", () => {
+    const circles = (closing: string, kinds?: readonly Import["kind"][]): string[][] =>
+      circlesOfFiles(
+        [
+          parseSource("a/one.ts", 'import { two } from "./two.ts"; export const one = two;'),
+          parseSource("a/two.ts", `${closing} export const two = 2;`),
+          parseSource("a/three.ts", 'import { one } from "./one.ts"; export const three = one;'),
+        ],
+        kinds,
+      );
+    const later = 'export const later = () => import("./one.ts");';
+    const type = 'import type { one } from "./one.ts"; export type One = typeof one;';
+    expect(circles('import { one } from "./one.ts"; one;', ["static"])).toEqual([["a/one.ts", "a/two.ts"]]);
+    for (const closing of [later, type]) {
+      expect(circles(closing, ["static"])).toEqual([]);
+      expect(circles(closing)).toEqual([["a/one.ts", "a/two.ts"]]);
+    }
   });
 
   test("a term of MCP in an identifier, a string or a template, but not in a comment", () => {

@@ -1,26 +1,59 @@
+import { circlesOf } from "../../scripts/house/circles.mjs";
 import { type Import, type Source, walk } from "../../scripts/house/syntax.mjs";
 
-/** The layers that each layer may import in addition to itself. An `import()` and an `import type` count as well. */
+/**
+ * The layers that each layer may import in addition to itself. An `import()` and an `import type` count as well. A layer is a
+ * folder of one or two levels. An allowed folder includes its subfolders.
+ */
 export type Layers = Readonly<Record<string, readonly string[]>>;
 
-/** The layers of the library. */
-export const mayImport: Layers = {
+/** The layers of the library, but not of its client. */
+const layersAroundClient: Layers = {
   rpc: [],
   schema: ["rpc"],
+  "schema/json-schema": ["rpc", "schema"],
+  "schema/validation": ["rpc", "schema"],
   net: ["rpc"],
-  mcp: ["rpc", "schema", "net"],
+  mcp: ["rpc", "schema"],
+  "mcp/checks": ["rpc", "schema", "net", "mcp"],
+  "mcp/headers": ["rpc", "schema"],
+  "mcp/revisions": ["rpc", "mcp"],
   store: ["rpc"],
-  server: ["rpc", "mcp", "schema", "net", "store"],
-  client: ["rpc", "mcp", "schema", "net", "store"],
-  http: ["rpc", "mcp", "schema", "net", "store", "server", "client"],
+  "server/core": ["rpc", "schema", "net", "mcp", "store"],
+  "server/checks": ["rpc", "mcp", "server/core"],
+  "server/observe": ["rpc", "schema", "mcp", "store", "server/core", "server/checks", "server/dispatch"],
+  "server/input": ["rpc", "schema", "mcp", "store", "server/core"],
+  "server/features": ["rpc", "schema", "mcp", "server/core", "server/checks"],
+  "server/dispatch": ["rpc", "schema", "mcp", "server/core", "server/input", "server/features"],
+  "server/protocol": ["rpc", "mcp", "server/core", "server/observe", "server/input", "server/dispatch"],
+  server: ["rpc", "schema", "mcp", "server"],
+  http: ["rpc", "server/core"],
+  "http/server": ["rpc", "net", "mcp", "store", "server", "http"],
+  "http/fetch": ["rpc", "server", "http", "http/server"],
+  "http/client": ["rpc", "mcp", "client", "http"],
   cluster: ["rpc", "mcp", "store", "server", "http"],
-  stdio: ["rpc", "mcp", "schema", "server", "client"],
-  auth: ["rpc", "mcp", "schema", "net", "store", "server", "client", "http"],
-  node: ["rpc", "mcp", "schema", "net", "store", "server", "client", "http", "stdio", "auth"],
-  extensions: ["rpc", "mcp", "store", "server", "client"],
-  otel: ["rpc", "mcp", "server", "client"],
-  testing: ["rpc", "mcp", "server", "client"],
+  stdio: ["rpc", "mcp", "server", "client"],
+  auth: ["rpc"],
+  "auth/client": ["rpc", "net", "mcp", "auth", "http"],
+  "auth/server": ["rpc", "net", "store", "server/core", "auth", "http"],
+  "node/http-client": ["rpc", "net", "client", "http/client"],
+  "node/sign-in": ["rpc", "net", "auth/client"],
+  "node/workers": ["rpc", "store"],
+  node: ["rpc", "net", "store", "server", "http", "auth/client", "node/http-client"],
+  "node/credentials": ["rpc", "store", "auth/client", "node"],
+  "extensions/apps": ["rpc", "server", "client"],
+  "extensions/skills": ["rpc", "mcp", "server", "client"],
+  "extensions/tasks": ["rpc", "mcp", "store", "server", "client"],
+  otel: ["rpc", "mcp", "server/core", "client"],
+  testing: ["rpc", "mcp", "client"],
 };
+
+/** The layers of the client. */
+const clientLayers: Layers = {
+  client: ["rpc", "schema", "net", "mcp"],
+};
+
+const mayImport: Layers = { ...layersAroundClient, ...clientLayers };
 
 /** An `import()` against the order of the layers. */
 interface CompositionEdge {
@@ -37,7 +70,7 @@ interface CompositionEdge {
  */
 const compositionEdges: readonly CompositionEdge[] = [
   {
-    from: "http/server/cluster.ts",
+    from: "http/server/use-cluster.ts",
     to: "cluster",
     reason: "The endpoint loads the implementation of its interface for several processes if the server has a store.",
   },
@@ -48,9 +81,10 @@ const mayUseNode = new Set(["node", "stdio", "testing"]);
 /** The composition roots, which users of a package import. They may import everything, and nothing imports them. */
 const isRoot = (name: string): boolean => !name.includes("/");
 
-/** The layer that a file belongs to: its first folder. */
-export function layerOf(name: string): string {
-  return name.split("/")[0] ?? "";
+/** Returns the layer of a file: the innermost of its folders that is a layer. Undefined if none is. */
+export function layerOf(name: string, layers: Layers = mayImport): string | undefined {
+  const [first = "", second = ""] = name.split("/");
+  return [`${first}/${second}`, first].find((folder) => folder in layers);
 }
 
 interface Edge extends Pick<Import, "kind"> {
@@ -70,6 +104,12 @@ function edgesOf(sources: readonly Source[]): Edge[] {
 const isComposition = ({ from, to, kind }: Edge): boolean =>
   kind === "lazy" && compositionEdges.some((edge) => edge.from === from && edge.to === layerOf(to));
 
+/** The files that belong to no layer. */
+export function filesWithoutLayer(sources: readonly Source[], layers: Layers = mayImport): string[] {
+  const isUnknown = (name: string): boolean => !isRoot(name) && layerOf(name, layers) === undefined;
+  return sources.map(({ name }) => name).filter(isUnknown);
+}
+
 /** The allowed imports against the order that occur in more than one place. */
 export function repeatedCompositions(sources: readonly Source[]): string[] {
   const places = edgesOf(sources)
@@ -80,60 +120,33 @@ export function repeatedCompositions(sources: readonly Source[]): string[] {
 
 /** The imports that point against the order of the layers. */
 export function importsAgainstOrder(sources: readonly Source[], layers: Layers = mayImport): string[] {
+  const isAllowed = ({ from, to }: Edge): boolean => {
+    const [layer = "", target = ""] = [layerOf(from, layers), layerOf(to, layers)];
+    const allowed = layers[layer] ?? [];
+    return layer === target || allowed.some((folder) => target === folder || target.startsWith(`${folder}/`));
+  };
   return edgesOf(sources)
-    .filter(({ from, to }) => layerOf(from) !== layerOf(to) && !layers[layerOf(from)]?.includes(layerOf(to)))
-    .filter((edge) => !isComposition(edge))
+    .filter((edge) => !isAllowed(edge) && !isComposition(edge))
     .map(({ from, to, kind }) => `${from} imports ${to} (${kind})`);
 }
 
-/** The first circle of layers, with every import counted but those that are allowed against the order. */
-export function circleOfLayers(sources: readonly Source[]): string[] {
-  const graph = new Map<string, string[]>();
+/** The circles of layers, with every import counted but those that are allowed against the order. */
+export function circlesOfLayers(sources: readonly Source[], layers: Layers = mayImport): string[][] {
+  const graph = new Map(Object.keys(layers).map((layer) => [layer, [] as string[]]));
   for (const edge of edgesOf(sources)) {
-    const [from, to] = [layerOf(edge.from), layerOf(edge.to)];
-    if (from !== to && !isComposition(edge)) graph.set(from, [...(graph.get(from) ?? []), to]);
+    const [from = "", to = ""] = [layerOf(edge.from, layers), layerOf(edge.to, layers)];
+    if (from !== to && !isComposition(edge)) graph.get(from)?.push(to);
   }
-  return findCircle(graph);
-}
-
-/** The first circle of files that import each other when they are loaded, or by the given kinds of imports. */
-export function circleOfFiles(sources: readonly Source[], kinds: readonly string[] = ["static"]): string[] {
-  return findCircle(
-    new Map(
-      sources.map(({ name, imports }) => [
-        name,
-        imports.filter(({ kind }) => kinds.includes(kind)).map(({ from }) => from),
-      ]),
-    ),
-  );
+  return circlesOf(graph);
 }
 
 /** The imports of modules of Node in layers that run everywhere. */
 export function importsOfNode(sources: readonly Source[]): string[] {
   return sources
-    .filter(({ name }) => !mayUseNode.has(layerOf(name)))
+    .filter(({ name }) => !mayUseNode.has(name.split("/")[0] ?? ""))
     .flatMap(({ name, imports }) =>
       imports.filter(({ from }) => from.startsWith("node:")).map(({ from }) => `${name} imports ${from}`),
     );
-}
-
-function findCircle(graph: ReadonlyMap<string, readonly string[]>): string[] {
-  const done = new Set<string>();
-  const visit = (name: string, trail: string[]): string[] => {
-    if (trail.includes(name)) return [...trail.slice(trail.indexOf(name)), name];
-    if (done.has(name)) return [];
-    for (const next of graph.get(name) ?? []) {
-      const circle = visit(next, [...trail, name]);
-      if (circle.length > 0) return circle;
-    }
-    done.add(name);
-    return [];
-  };
-  for (const name of graph.keys()) {
-    const circle = visit(name, []);
-    if (circle.length > 0) return circle;
-  }
-  return [];
 }
 
 /** Words of MCP that JSON-RPC and JSON Schema have no use for, in identifiers and in strings. */

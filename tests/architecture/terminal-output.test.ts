@@ -29,7 +29,7 @@ test("the command writes to the terminal only through output.ts", () => {
 
 test("the library writes to the console only in the listed files", () => {
   expect(writersIn(sourceFiles())).toEqual([
-    "node/workers/primary-process.ts: console.",
+    "node/workers/processes.ts: console.",
     "server/observe/logging.ts: console.",
     "server/observe/to-console.ts: console.",
     "stdio/child-process.ts: stderr.write",

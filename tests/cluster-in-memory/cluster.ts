@@ -1,8 +1,8 @@
-import { type FetchHandler, toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
+import { type FetchHandler, toFetch } from "../../packages/mcparley/src/http/fetch/to-fetch.ts";
 import type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
-import type { Principal } from "../../packages/mcparley/src/server/dispatch/context.ts";
-import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+import type { Principal } from "../../packages/mcparley/src/server/core/context.ts";
+import type { AnyServerDefinition } from "../../packages/mcparley/src/server/core/options.ts";
 import { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import type { ServerObserver } from "../../packages/mcparley/src/server/observe/observer.ts";
+import type { ServerObserver } from "../../packages/mcparley/src/server/core/observer.ts";
 import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Cluster, callTool, cluster, getStream, open } from "./cluster.ts";
 

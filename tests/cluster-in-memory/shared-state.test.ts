@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+import type { AnyServerDefinition } from "../../packages/mcparley/src/server/core/options.ts";
 import { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { type FakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";

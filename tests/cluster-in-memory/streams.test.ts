@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
+import type { Context } from "../../packages/mcparley/src/server/core/context.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { type FakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
-import type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
+import type { Context } from "../../packages/mcparley/src/server/core/context.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { asTask, tasks } from "../../packages/mcparley/src/extensions/tasks/server/tasks.ts";
 import { tasksId } from "../../packages/mcparley/src/extensions/tasks/task.ts";
-import { type Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
+import { type Context } from "../../packages/mcparley/src/server/core/context.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";

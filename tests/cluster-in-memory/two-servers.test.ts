@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { asTask, tasks } from "../../packages/mcparley/src/extensions/tasks/server/tasks.ts";
 import { tasksId } from "../../packages/mcparley/src/extensions/tasks/task.ts";
-import { type FetchHandler, toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
+import { type FetchHandler, toFetch } from "../../packages/mcparley/src/http/fetch/to-fetch.ts";
 import type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import { resource, tool } from "../../packages/mcparley/src/server/definition.ts";
 import { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
-import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+import type { AnyServerDefinition } from "../../packages/mcparley/src/server/core/options.ts";
 import { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { defaultLimits } from "../../packages/mcparley/src/server/options.ts";
+import { defaultLimits } from "../../packages/mcparley/src/server/core/options.ts";
 import { parseFolder } from "../../scripts/house/syntax.mjs";
 
 /*

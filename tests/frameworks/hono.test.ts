@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { apiKeys } from "../../packages/mcparley/src/auth/server/api-keys.ts";
-import { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
+import { toFetch } from "../../packages/mcparley/src/http/fetch/to-fetch.ts";
 import { createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { rawHttp } from "../support/raw-http.ts";

@@ -10,7 +10,7 @@ import { apiKeys } from "../../packages/mcparley/src/auth/server/api-keys.ts";
 import { protectedResource } from "../../packages/mcparley/src/auth/server/protected-resource.ts";
 import { createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+import type { AnyServerDefinition } from "../../packages/mcparley/src/server/core/options.ts";
 import { type NodeHandler, toNodeHandler } from "../../packages/mcparley/src/node/node-handler.ts";
 
 const closers: (() => unknown)[] = [];

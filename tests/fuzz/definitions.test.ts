@@ -7,7 +7,7 @@ import { decodeHeaderValue, encodeHeaderValue } from "../../packages/mcparley/sr
 import { mcpHeaders } from "../../packages/mcparley/src/mcp/headers/mirrored-headers.ts";
 import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
 import { parseTemplate } from "../../packages/mcparley/src/schema/uri-template.ts";
-import { cursorFor, readPosition } from "../../packages/mcparley/src/server/lists.ts";
+import { cursorFor, readPosition } from "../../packages/mcparley/src/server/features/lists.ts";
 import { coreOf, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { sealOf } from "../../packages/mcparley/src/server/input/sealed-state.ts";
 import { fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
@@ -106,7 +106,7 @@ const server = createServer({
   limits: { stateTtl: 1_000 },
   clock: fakeClock(),
 });
-const seal = await sealOf(coreOf(server));
+const seal = sealOf(coreOf(server));
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".split("");
 
 const mine = (): Promise<string> => Promise.resolve("mine");

@@ -6,7 +6,7 @@ import { LocalError, ProtocolError } from "../../packages/mcparley/src/rpc/error
 import { ToolError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
 import { compileJsonSchema } from "../support/compile-json-schema.ts";
-import { preparePeerSchema } from "../../packages/mcparley/src/schema/peer-schema.ts";
+import { preparePeerSchema } from "../../packages/mcparley/src/schema/validation/peer-schema.ts";
 import { type JsonSchema, SchemaError, type Validator } from "../../packages/mcparley/src/schema/schema.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { createServer } from "../../packages/mcparley/src/server/create-server.ts";

@@ -168,7 +168,7 @@ export const readers = [
   },
   {
     name: "cursor",
-    load: async () => tolerant((await import("../../packages/mcparley/src/server/lists.ts")).readPosition),
+    load: async () => tolerant((await import("../../packages/mcparley/src/server/features/lists.ts")).readPosition),
     around: [{}, { head: "YWZ0ZXI6" }],
   },
   {
@@ -177,7 +177,7 @@ export const readers = [
       const { sealOf } = await import("../../packages/mcparley/src/server/input/sealed-state.ts");
       const { coreOf, createServer } = await import("../../packages/mcparley/src/server/create-server.ts");
       const server = createServer({ name: "a", version: "1.0.0", stateKeys: [new Uint8Array(32)] });
-      const seal = await sealOf(coreOf(server));
+      const seal = sealOf(coreOf(server));
       return (text) => seal.open(text, () => Promise.resolve("")).catch((/** @type {unknown} */ error) => error);
     },
   },
@@ -329,7 +329,7 @@ export const readers = [
   },
   {
     name: "keys of _meta",
-    load: async () => (await import("../../packages/mcparley/src/mcp/checks/meta-keys.ts")).isMetaKey,
+    load: async () => (await import("../../packages/mcparley/src/mcp/methods.ts")).isMetaKey,
   },
   {
     name: "URL of an elicitation",

@@ -12,7 +12,7 @@ export type { ClientExtension } from "../../packages/mcparley/src/client/extensi
 export { forgetRevisions } from "../../packages/mcparley/src/client/connect/remembered-revisions.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 export { asTask, continueAsTask, followTasks, tasks, tasksOf } from "../../packages/mcparley/src/tasks.ts";
-export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
+export { toFetch } from "../../packages/mcparley/src/http/fetch/to-fetch.ts";
 export type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 export { HttpRefusal } from "../../packages/mcparley/src/http/server/refusal.ts";
 export { LocalError, ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
@@ -31,7 +31,7 @@ export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
 export { findRevision } from "../../packages/mcparley/src/mcp/revisions/index.ts";
 export type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
 export * as content from "../../packages/mcparley/src/server/features/content.ts";
-export type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
+export type { Context } from "../../packages/mcparley/src/server/core/context.ts";
 export { openUrl } from "../../packages/mcparley/src/node/sign-in/loopback-sign-in.ts";
 export { listen } from "../../packages/mcparley/src/node/listen.ts";
 export { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
@@ -40,14 +40,14 @@ export {
   type ServerExtension,
   declaresExtension,
   requireExtension,
-} from "../../packages/mcparley/src/server/extension.ts";
-export { inputRequired } from "../../packages/mcparley/src/server/input/input-required.ts";
+} from "../../packages/mcparley/src/server/core/extension.ts";
+export { inputRequired } from "../../packages/mcparley/src/server/core/input-required.ts";
 export { urlRequired } from "../../packages/mcparley/src/server/input/url-required.ts";
-export type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+export type { AnyServerDefinition } from "../../packages/mcparley/src/server/core/options.ts";
 export { rateLimit } from "../../packages/mcparley/src/server/observe/rate-limit.ts";
 export { resourceNotFound } from "../../packages/mcparley/src/server/features/resources.ts";
 export { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
-export { toolResult } from "../../packages/mcparley/src/server/features/tools.ts";
+export { toolResult } from "../../packages/mcparley/src/server/core/tool-types.ts";
 export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
 export { commandTransports } from "../../packages/mcparley/src/stdio/command-transport.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";

@@ -1,4 +1,4 @@
-import type { Context } from "../../packages/mcparley/src/server/dispatch/context.ts";
+import type { Context } from "../../packages/mcparley/src/server/core/context.ts";
 
 /** A handler that waits inside its call until a test opens the gate. */
 export interface Gate {

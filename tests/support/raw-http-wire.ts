@@ -1,6 +1,6 @@
 import type { JsonObject, RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
 import type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
-import { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
+import { toFetch } from "../../packages/mcparley/src/http/fetch/to-fetch.ts";
 import type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
 import { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
 import type { Server } from "../../packages/mcparley/src/server/create-server.ts";

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
+import { toFetch } from "../../packages/mcparley/src/http/fetch/to-fetch.ts";
 import type { HttpOptions } from "../../packages/mcparley/src/http/server/options.ts";
 import { resource, tool } from "../../packages/mcparley/src/server/definition.ts";
-import type { AnyServerDefinition } from "../../packages/mcparley/src/server/options.ts";
+import type { AnyServerDefinition } from "../../packages/mcparley/src/server/core/options.ts";
 import { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { type FakeClock, fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type RawAnswer, type RawHttp, rawHttp } from "./raw-http.ts";

@@ -6,7 +6,7 @@ import type { Clock } from "../../packages/mcparley/src/rpc/clock.ts";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import { type Server, createServer } from "../../packages/mcparley/src/server/create-server.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
-import type { Context, Principal } from "../../packages/mcparley/src/server/dispatch/context.ts";
+import type { Context, Principal } from "../../packages/mcparley/src/server/core/context.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "./raw-peer.ts";

@@ -46,7 +46,7 @@ export type { ClientCall, ClientObserver } from "./client/options.ts";
 export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, CallOutcome } from "./mcp/observe.ts";
 export { openClient } from "./client/connect/open-client.ts";
 export { readContent, readPromptMessages, readResourceContents } from "./mcp/read-content.ts";
-export { validateJson } from "./schema/validate-json.ts";
+export { validateJson } from "./schema/validation/validate-json.ts";
 export type {
   InputRequestSource,
   ConnectOptions,

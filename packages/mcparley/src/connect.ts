@@ -14,7 +14,7 @@ import type { TypedClient } from "./client/typed-client.ts";
 import type { HttpTarget } from "./http/client/settings.ts";
 import { httpTransports } from "./http/client/transport.ts";
 import { LocalError } from "./rpc/errors.ts";
-import type { Principal } from "./server/dispatch/context.ts";
+import type { Principal } from "./server/core/context.ts";
 import { redact } from "./rpc/redact.ts";
 import type { Transport } from "./rpc/transport.ts";
 

@@ -24,5 +24,5 @@ export type {
   HttpServerAuth,
   PublicResponse,
 } from "./http/server/options.ts";
-export { type FetchFunction, type FetchHandler, toFetch } from "./http/to-fetch.ts";
+export { type FetchFunction, type FetchHandler, toFetch } from "./http/fetch/to-fetch.ts";
 export { type OtherImport, StreamableHTTPServerTransport } from "./mcp/other-imports.ts";

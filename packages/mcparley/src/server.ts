@@ -41,43 +41,47 @@ export type {
   Principal,
   SampleQuestion,
   UrlElicitation,
-} from "./server/dispatch/context.ts";
+} from "./server/core/context.ts";
 export type { CustomNotification } from "./mcp/custom-notifications.ts";
 export type { Progress } from "./mcp/progress.ts";
 export { type UrlVisit, urlRequired } from "./server/input/url-required.ts";
-export {
-  type PromptArgumentDefinition,
-  type PromptArgumentTexts,
-  type PromptArgumentValues,
-  type PromptArguments,
-  type PromptArgumentsSchema,
-  type CompletionHandler,
-  type Completions,
-  type Prompt,
-  type PromptDefinition,
-  type Resource,
-  type ResourceDefinition,
-  type Tool,
-  type ToolDefinition,
-  prompt,
-  resource,
-  tool,
-} from "./server/definition.ts";
-export { type WithContext, withContext } from "./server/with-context.ts";
+export type {
+  PromptArgumentDefinition,
+  PromptArgumentTexts,
+  PromptArgumentValues,
+  PromptArguments,
+  PromptArgumentsSchema,
+  CompletionHandler,
+  Completions,
+  Prompt,
+  PromptDefinition,
+  Resource,
+  ResourceDefinition,
+  Tool,
+  ToolDefinition,
+} from "./server/core/definition-types.ts";
+export { prompt, resource, tool } from "./server/definition.ts";
+export { type WithContext, withContext } from "./server/definition.ts";
 export type { NoSchema, Schema, StandardSchema, TypedSchema } from "./schema/standard-schema.ts";
 export type { JsonSchema } from "./schema/schema.ts";
-export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "./server/extension.ts";
-export { type InputRequired, inputRequired } from "./server/input/input-required.ts";
+export type {
+  ExtensionMethod,
+  ExtensionSubscription,
+  ServerExtension,
+  ToolExtension,
+} from "./server/core/extension.ts";
+export { type InputRequired, inputRequired } from "./server/core/input-required.ts";
 export { spendState } from "./server/input/spend-state.ts";
 export type { MethodMiddleware, Middleware, MiddlewareCall } from "./server/dispatch/middleware.ts";
-export type { RejectedRequest, ServerCall, ServerObserver, SessionEnd } from "./server/observe/observer.ts";
-export type { CapabilityChoice, ServerDefinition, ServerLimits } from "./server/options.ts";
+export type { RejectedRequest, ServerCall, ServerObserver, SessionEnd } from "./server/core/observer.ts";
+export type { CapabilityChoice, ServerDefinition, ServerLimits } from "./server/core/options.ts";
 export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts";
 export { resourceNotFound } from "./server/features/resources.ts";
-export type { Registry } from "./server/registry.ts";
-export { localUser } from "./server/dispatch/principal.ts";
-export { requireScopes } from "./server/dispatch/scopes.ts";
-export { type PrefixedDefinitions, type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
+export type { Registry } from "./server/core/registry.ts";
+export { localUser } from "./server/core/principal.ts";
+export { requireScopes } from "./server/core/scopes.ts";
+export { type PrefixedDefinitions, type Server, createServer } from "./server/create-server.ts";
+export type { ResourceRegistry } from "./server/core/definition-types.ts";
 export { type MemoryStoreOptions, memoryStore } from "./store/memory-store.ts";
 export type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "./store/store.ts";
 export {
@@ -88,7 +92,7 @@ export {
   logTo,
 } from "./server/observe/logging.ts";
 export type { UriVariables } from "./schema/uri-variables.ts";
-export type { ResultWithoutOutputSchema } from "./server/tool-types.ts";
-export { type ToolResult, toolResult } from "./server/features/tools.ts";
+export type { ResultWithoutOutputSchema } from "./server/core/tool-types.ts";
+export { type ToolResult, toolResult } from "./server/core/tool-types.ts";
 // These throw an error that names the right function or entry point.
 export { McpServer, type OtherImport, connect, listen, serveStdio, toFetch } from "./mcp/other-imports.ts";

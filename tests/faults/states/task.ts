@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { LocalError, ProtocolError } from "../../../packages/mcparley/src/rpc/errors.ts";
 import type { JsonObject } from "../../../packages/mcparley/src/rpc/messages.ts";
-import type { Context } from "../../../packages/mcparley/src/server/dispatch/context.ts";
+import type { Context } from "../../../packages/mcparley/src/server/core/context.ts";
 import { memoryStore } from "../../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../../packages/mcparley/src/store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
-import { toFetch } from "../../../packages/mcparley/src/http/to-fetch.ts";
+import { toFetch } from "../../../packages/mcparley/src/http/fetch/to-fetch.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import type { RawMessage } from "../../support/raw-message.ts";
 import {

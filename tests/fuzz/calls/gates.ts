@@ -1,4 +1,4 @@
-import type { Context } from "../../../packages/mcparley/src/server/dispatch/context.ts";
+import type { Context } from "../../../packages/mcparley/src/server/core/context.ts";
 
 /** A handler or user that waits until a test opens the gate. */
 interface Waiting {

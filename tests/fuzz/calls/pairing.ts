@@ -5,7 +5,7 @@ import { openClient } from "../../../packages/mcparley/src/client/connect/open-c
 import type { ConnectOptions } from "../../../packages/mcparley/src/client/options.ts";
 import { httpTransports } from "../../../packages/mcparley/src/http/client/transport.ts";
 import { Endpoint } from "../../../packages/mcparley/src/http/server/endpoint.ts";
-import { FetchExchange } from "../../../packages/mcparley/src/http/fetch-exchange.ts";
+import { FetchExchange } from "../../../packages/mcparley/src/http/fetch/fetch-exchange.ts";
 import { memoryPair } from "../../../packages/mcparley/src/rpc/memory-transport.ts";
 import type { Transport } from "../../../packages/mcparley/src/rpc/transport.ts";
 import type { Connection } from "../../../packages/mcparley/src/server/protocol/connection.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../packages/mcparley/src/rpc/clock.ts";
 import { ToolError } from "../../../packages/mcparley/src/mcp/errors.ts";
-import type { Context } from "../../../packages/mcparley/src/server/dispatch/context.ts";
+import type { Context } from "../../../packages/mcparley/src/server/core/context.ts";
 import { prompt, resource, tool } from "../../../packages/mcparley/src/server/definition.ts";
 import { type Server, createServer } from "../../../packages/mcparley/src/server/create-server.ts";
 import type { Gates } from "./gates.ts";

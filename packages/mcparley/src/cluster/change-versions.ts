@@ -1,5 +1,5 @@
 import type { Clock } from "../rpc/clock.ts";
-import { type Change, keyOf } from "../server/changes.ts";
+import { type Change, keyOf } from "../server/core/changes.ts";
 
 /** Milliseconds between a change in this process and its entry in the log. By then, other processes may have noticed it too. */
 const settleTime = 1_000;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../rpc/messages.ts";
-import type { Principal } from "../server/dispatch/context.ts";
-import type { ServerCore } from "../server/core.ts";
+import type { Principal } from "../server/core/context.ts";
+import type { ServerCore } from "../server/core/server-core.ts";
 import { LogTail, appendAndNotify } from "../store/log-tail.ts";
 import type { LogEntry, Store } from "../store/store.ts";
 

@@ -1,7 +1,7 @@
 import type { Awaitable } from "../rpc/awaitable.ts";
 import { ErrorCode } from "../mcp/errors.ts";
-import type { ServerCore } from "../server/core.ts";
-import { storeOf } from "../server/store-of.ts";
+import type { ServerCore } from "../server/core/server-core.ts";
+import { storeOf } from "../server/core/store-of.ts";
 import { isUnavailable, withStoreErrors } from "../store/store-errors.ts";
 import type { Cluster } from "../http/server/cluster.ts";
 import { HttpRefusal } from "../http/server/refusal.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openClient } from "../client/connect/open-client.ts";
-import type { Context, Principal } from "../server/dispatch/context.ts";
+import type { Context, Principal } from "../server/core/context.ts";
 import { tool } from "../server/definition.ts";
 import { createServer, type Server } from "../server/create-server.ts";
 import { memoryStore } from "../store/memory-store.ts";
@@ -16,7 +16,7 @@ import {
 } from "mcparley-tests/support/raw-http.ts";
 import { httpTransports } from "../http/client/transport.ts";
 import type { HttpOptions } from "../http/server/options.ts";
-import { toFetch } from "../http/to-fetch.ts";
+import { toFetch } from "../http/fetch/to-fetch.ts";
 
 interface Served {
   client: RawHttp;

@@ -1,7 +1,7 @@
 import { pause } from "../rpc/abort.ts";
 import { encode } from "../rpc/messages.ts";
-import { type Change, keyOf, toNotification } from "../server/changes.ts";
-import type { ServerCore } from "../server/core.ts";
+import { type Change, keyOf, toNotification } from "../server/core/changes.ts";
+import type { ServerCore } from "../server/core/server-core.ts";
 import { ChangeVersions } from "./change-versions.ts";
 import { LogTail, appendAndNotify } from "../store/log-tail.ts";
 import type { LogEntry, Store } from "../store/store.ts";

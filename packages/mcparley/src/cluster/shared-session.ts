@@ -11,9 +11,10 @@ import {
   notification,
 } from "../rpc/messages.ts";
 import { Notification } from "../mcp/methods.ts";
-import { type Reply, replyToError } from "../server/dispatch/reply.ts";
+import type { Reply } from "../server/core/call.ts";
+import { replyToError } from "../server/dispatch/reply.ts";
 import { notified } from "../server/protocol/legacy.ts";
-import type { SessionEnd } from "../server/observe/observer.ts";
+import type { SessionEnd } from "../server/core/observer.ts";
 import type { SessionState, SharedBy } from "../server/protocol/session.ts";
 import { isUnavailable } from "../store/store-errors.ts";
 import { HttpSession, type OneWayMessage, type StandaloneStream } from "../http/server/sessions/http-session.ts";

@@ -1,8 +1,8 @@
 import { LocalError } from "../rpc/errors.ts";
-import { principalKey } from "../server/dispatch/context.ts";
+import { principalKey } from "../server/core/context.ts";
 import { notified, openSession } from "../server/protocol/legacy.ts";
-import type { ServerCore } from "../server/core.ts";
-import type { SessionEnd } from "../server/observe/observer.ts";
+import type { ServerCore } from "../server/core/server-core.ts";
+import type { SessionEnd } from "../server/core/observer.ts";
 import { notification } from "../rpc/messages.ts";
 import { Notification } from "../mcp/methods.ts";
 import { findRevision } from "../mcp/revisions/index.ts";

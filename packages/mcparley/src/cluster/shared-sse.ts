@@ -1,5 +1,5 @@
-import { type Principal, principalKey } from "../server/dispatch/context.ts";
-import type { ServerCore } from "../server/core.ts";
+import { type Principal, principalKey } from "../server/core/context.ts";
+import type { ServerCore } from "../server/core/server-core.ts";
 import type { Store } from "../store/store.ts";
 import type { HttpSseRelay, ReceivePosted } from "../http/server/cluster.ts";
 import { ClusterNode, nodeOf } from "./cluster-node.ts";

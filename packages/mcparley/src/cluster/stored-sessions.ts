@@ -1,4 +1,4 @@
-import { principalKey } from "../server/dispatch/context.ts";
+import { principalKey } from "../server/core/context.ts";
 import { displaced } from "../http/server/sessions/session-shares.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { SessionSeats, type SeatsInit } from "./session-seats.ts";

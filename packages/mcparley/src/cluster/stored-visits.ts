@@ -1,6 +1,6 @@
 import { Notification } from "../mcp/methods.ts";
 import { encode, notification } from "../rpc/messages.ts";
-import type { ServerCore } from "../server/core.ts";
+import type { ServerCore } from "../server/core/server-core.ts";
 import type { Store } from "../store/store.ts";
 import { defaultIdleTimeout } from "../http/server/sessions/sessions.ts";
 import { ClusterNode } from "./cluster-node.ts";

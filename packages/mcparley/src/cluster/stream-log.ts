@@ -1,7 +1,7 @@
 import type { JsonRpcRequest, RequestId } from "../rpc/messages.ts";
 import { Method } from "../mcp/methods.ts";
-import { principalKey } from "../server/dispatch/context.ts";
-import type { ServerCore } from "../server/core.ts";
+import { principalKey } from "../server/core/context.ts";
+import type { ServerCore } from "../server/core/server-core.ts";
 import type { Session } from "../server/protocol/session.ts";
 import type { LogEntry, Store } from "../store/store.ts";
 import type { EventStream } from "../http/server/event-stream.ts";

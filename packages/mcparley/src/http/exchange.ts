@@ -1,6 +1,6 @@
 import type { Bytes } from "../rpc/base64.ts";
 import type { RequestId } from "../rpc/messages.ts";
-import type { Principal } from "../server/dispatch/context.ts";
+import type { Principal } from "../server/core/context.ts";
 
 /** The parts of an HTTP request that are known before its body is read. */
 export interface HttpRequestHead {

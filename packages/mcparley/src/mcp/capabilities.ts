@@ -1,8 +1,7 @@
 import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { Icon } from "./content.ts";
-import { isMetaKey } from "./checks/meta-keys.ts";
-import { Method } from "./methods.ts";
+import { isMetaKey, Method } from "./methods.ts";
 import type { CacheHint } from "./resources.ts";
 
 /** The name of a client or a server, as it describes itself. Not verified: display it, but do not trust it. */

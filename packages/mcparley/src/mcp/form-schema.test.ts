@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { toRequestedSchema } from "./form-schema.ts";
 import { type JsonSchema, SchemaError } from "../schema/schema.ts";
-import { compileSchema } from "../schema/compile-schema.ts";
+import { compileSchema } from "../schema/validation/compile-schema.ts";
 
 const fromZod = (shape: z.ZodRawShape): unknown =>
   toRequestedSchema(compileSchema(z.object(shape), "input").json).properties;

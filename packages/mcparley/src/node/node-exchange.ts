@@ -10,7 +10,7 @@ import type {
 } from "../http/exchange.ts";
 import { networkOf } from "../net/ip-address.ts";
 import type { Bytes } from "../rpc/base64.ts";
-import type { Principal } from "../server/dispatch/context.ts";
+import type { Principal } from "../server/core/context.ts";
 import { BodyWriter, SLICE } from "./body-writer.ts";
 import { type NodeRequest, clientClosed, isText, readBody } from "./read-body.ts";
 

@@ -2,8 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { Held, ReadLimits } from "../http/exchange.ts";
-import { bodyWasRead } from "../http/server/rare-refusals.ts";
-import { notUtf8, tooLarge } from "../http/server/refusal.ts";
+import { bodyWasRead, notUtf8, tooLarge } from "../http/server/refusal.ts";
 import type { Awaitable } from "../rpc/awaitable.ts";
 import { LocalError } from "../rpc/errors.ts";
 

@@ -16,7 +16,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../connect.ts";
 import { ToolError } from "../mcp/errors.ts";
-import { toFetch } from "../http/to-fetch.ts";
+import { toFetch } from "../http/fetch/to-fetch.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/create-server.ts";
 import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";

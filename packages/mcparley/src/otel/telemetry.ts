@@ -17,7 +17,7 @@ import { redact } from "../rpc/redact.ts";
 import { Method } from "../mcp/methods.ts";
 import type { CallEnd, CallRun } from "../mcp/observe.ts";
 import type { ClientCall, ClientObserver } from "../client/options.ts";
-import type { ServerCall, ServerObserver } from "../server/observe/observer.ts";
+import type { ServerCall, ServerObserver } from "../server/core/observer.ts";
 
 /** Options of `telemetry`. */
 export interface TelemetryOptions {

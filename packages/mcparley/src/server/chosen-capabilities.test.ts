@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { connect } from "../connect.ts";
-import { toFetch } from "../http/to-fetch.ts";
+import { toFetch } from "../http/fetch/to-fetch.ts";
 import { createServer } from "./create-server.ts";
 import { prompt, resource, tool } from "./definition.ts";
-import type { AnyServerDefinition } from "./options.ts";
+import type { AnyServerDefinition } from "./core/options.ts";
 
 const modern = "2026-07-28";
 const logging = tool({ call: (_, { log }) => (log.error("logged"), "done") });

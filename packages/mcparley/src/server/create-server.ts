@@ -1,25 +1,17 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Transport } from "../rpc/transport.ts";
-import { type Call, handlerContext } from "./dispatch/call.ts";
+import { type Call, handlerContext } from "./core/call.ts";
 import type { Connection } from "./protocol/connection.ts";
-import type { Principal } from "./dispatch/context.ts";
-import { ServerCore } from "./core.ts";
-import { checkMethods } from "./check-definition.ts";
-import type { Prompt, Resource, Tool } from "./definition.ts";
+import { completeVisit } from "./protocol/url-visits.ts";
+import type { Principal } from "./core/context.ts";
+import { PreparedServer } from "./prepared-server.ts";
+import { checkMethods } from "./checks/check-definition.ts";
+import type { Prompt, Resource, ResourceRegistry, Tool } from "./core/definition-types.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
-import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
-import { requireOneCopy } from "./one-copy.ts";
-import type { Registry } from "./registry.ts";
-import { type OtherServerMethods, otherMethods } from "./other-libraries.ts";
-
-/** The resources of a live server. */
-export interface ResourceRegistry<C = any> extends Registry<Resource<string, C>> {
-  /** Notifies the subscribers of a URI that the resource has changed. `meta` is the `_meta` of the notification. */
-  updated(uri: string, meta?: JsonObject): void;
-  /** Notifies clients that the results of the `list` functions of templates have changed. `set` and `delete` do so themselves. */
-  listChanged(): void;
-}
+import type { AnyServerDefinition, ServerDefinition } from "./core/options.ts";
+import type { Registry } from "./core/registry.ts";
+import { type OtherServerMethods, otherMethods } from "./core/other-libraries.ts";
 
 /** A record of definitions with a prefix and a dot before each name. */
 export type PrefixedDefinitions<T, N extends string> = { readonly [K in keyof T & string as `${N}.${K}`]: T[K] };
@@ -93,10 +85,10 @@ export interface Server<T = object, P = object, R = object, C = any> extends Oth
 /** The members of a server that exist at run time. */
 type ServerMembers<T, P, R, C> = Omit<Server<T, P, R, C>, keyof OtherServerMethods>;
 
-const cores = new WeakMap<object, ServerCore>();
+const cores = new WeakMap<object, PreparedServer>();
 
 /** Returns the prepared definition of a server, for the transports of this package. */
-export function coreOf(server: Server<unknown, unknown, unknown>): ServerCore {
+export function coreOf(server: Server<unknown, unknown, unknown>): PreparedServer {
   const core = cores.get(server);
   if (core) return core;
   throw new LocalError(
@@ -127,7 +119,7 @@ export function createServer<
   R extends object = object,
   C extends object = object,
 >(definition: ServerDefinition<T, P, R, C>): Server<T, P, R, C> {
-  const core = new ServerCore(definition as AnyServerDefinition);
+  const core = new PreparedServer(definition as AnyServerDefinition);
   const connections = new Set<Connection>();
   const { tools, prompts, resources } = core.offering;
   const server: ServerMembers<T, P, R, C> = {
@@ -155,16 +147,15 @@ export function createServer<
       return this as never;
     },
     async attach(transport, options = {}) {
-      // Loaded here, because a server over HTTP alone never needs it.
-      const { ServerConnection, LocalError } = await import("./protocol/connection.ts");
-      requireOneCopy(LocalError);
+      // A server over HTTP alone has no connections.
+      const { ServerConnection } = await import("./protocol/connection.ts");
       const connection = new ServerConnection(core, transport, options.principal);
       connections.add(connection);
       void connection.closed.then(() => connections.delete(connection));
       await connection.open();
       return connection;
     },
-    elicitationComplete: (id) => import("./protocol/url-visits.ts").then((visits) => visits.completeVisit(core, id)),
+    elicitationComplete: (id) => completeVisit(core, id),
     async close() {
       core.closeStreams();
       await Promise.all([...connections].map((connection) => connection.close()));
@@ -178,7 +169,7 @@ export function createServer<
 }
 
 /** Adds the tools, prompts and resources of `other` to `core`, and follows their changes. */
-function mount(core: ServerCore, prefix: string, other: ServerCore): void {
+function mount(core: PreparedServer, prefix: string, other: PreparedServer): void {
   const named = (name: string): string => `${prefix}.${name}`;
   // A handler of `other` runs with the middleware and context of `other`, in the call to `core`.
   const run = (call: object, handler: (ctx: any) => unknown): unknown =>

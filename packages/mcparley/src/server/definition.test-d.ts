@@ -1,10 +1,10 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import type { Context } from "./dispatch/context.ts";
+import type { Context } from "./core/context.ts";
 import { createServer } from "./create-server.ts";
-import { type Prompt, type Resource, type Tool, prompt, resource, tool } from "./definition.ts";
-import { toolResult } from "./features/tools.ts";
-import { withContext } from "./with-context.ts";
+import type { Prompt, Resource, Tool } from "./core/definition-types.ts";
+import { prompt, resource, tool, withContext } from "./definition.ts";
+import { toolResult } from "./core/tool-types.ts";
 
 test("the context has its type also where the definition goes into a record of any definitions", () => {
   const tools: Record<string, Tool> = {

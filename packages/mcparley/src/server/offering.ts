@@ -1,20 +1,22 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
 import type { CacheHint } from "../mcp/resources.ts";
-import { checkRecord } from "./check-definition.ts";
-import type { Changes, ListKind } from "./changes.ts";
-import type { Prompt, Resource, Tool } from "./definition.ts";
-import { type ListSource, PreparedLists } from "./lists.ts";
-import type { CapabilityChoice, ServerLimits } from "./options.ts";
-import type { Answer } from "./dispatch/middleware.ts";
-import type { PromptEntry } from "./features/prompts.ts";
-import type { ResourceIndex } from "./features/resource-index.ts";
-import type { ResourceEntry } from "./features/resources.ts";
-import type { ToolEntry } from "./features/tools.ts";
-import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
-
-/** A part of the protocol that a server may leave out. Without it, the server lacks its capability and its methods. */
-export type ServerFeature = ListKind | "subscriptions" | "completions" | "logging";
+import type { Answer } from "./core/call.ts";
+import { checkRecord } from "./checks/check-definition.ts";
+import type { Changes, ListKind } from "./core/changes.ts";
+import type {
+  Feature,
+  Offering,
+  PromptEntry,
+  ResourceEntry,
+  ResourceIndex,
+  ServerFeature,
+  ToolEntry,
+} from "./core/server-core.ts";
+import type { Prompt, Resource, Tool } from "./core/definition-types.ts";
+import { type ListSource, PreparedLists } from "./features/lists.ts";
+import type { CapabilityChoice, ServerLimits } from "./core/options.ts";
+import { type Entry, PreparedRegistry } from "./core/registry.ts";
 
 interface OfferingInit {
   /** The tools, prompts and resources of the definition. A feature that is set is offered even while it is empty. */
@@ -25,8 +27,8 @@ interface OfferingInit {
   changes: Changes;
 }
 
-/** The tools, prompts and resources of a server: the registries, the pages of their lists, and the index of resources. */
-export class Offering {
+/** The implementation of `Offering`. */
+export class PreparedOffering implements Offering {
   readonly tools: PreparedRegistry<Tool, ToolEntry> = new PreparedRegistry((entry) => this.#prepare("tool", entry));
   readonly prompts: PreparedRegistry<Prompt, PromptEntry> = new PreparedRegistry((entry) =>
     this.#prepare("prompt", entry),
@@ -34,9 +36,7 @@ export class Offering {
   readonly resources: PreparedRegistry<Resource, ResourceEntry> = new PreparedRegistry((entry) =>
     this.#prepare("resource", entry),
   );
-  /** The functions that answer the methods of the registered features, by method. */
   readonly answers: Map<string, Answer> = new Map();
-  /** Undefined until the first resource is added, so that the bundle of a server with tools alone contains no index. */
   resourceIndex: ResourceIndex | undefined;
   readonly toolList: PreparedLists<ToolEntry>;
   readonly promptList: PreparedLists<PromptEntry>;
@@ -104,7 +104,6 @@ export class Offering {
     }
   }
 
-  /** Whether the server has an optional capability, which its definition can leave out. */
   has(capability: keyof CapabilityChoice): boolean {
     return this.#init.given.capabilities?.[capability] !== false;
   }

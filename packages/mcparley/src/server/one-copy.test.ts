@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
-import { requireOneCopy } from "./one-copy.ts";
+import { coreOf, createServer } from "./create-server.ts";
+
+const core = coreOf(createServer({ name: "notes", version: "1.0.0" }));
 
 test("a second copy of the library is refused with the cure", () => {
-  expect(() => requireOneCopy(class LocalErrorOfOtherCopy extends Error {})).toThrow(
+  expect(() => core.requireOneCopy(class LocalErrorOfOtherCopy extends Error {})).toThrow(
     'mcparley was loaded twice. Add "type": "module" to your package.json.',
   );
 });
 
 test("the same copy is accepted", () => {
-  expect(() => requireOneCopy(LocalError)).not.toThrow();
+  expect(() => core.requireOneCopy(LocalError)).not.toThrow();
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
-import { toFetch } from "../http/to-fetch.ts";
+import { toFetch } from "../http/fetch/to-fetch.ts";
 import { createServer } from "./create-server.ts";
 import { resource, tool } from "./definition.ts";
-import type { AnyServerDefinition } from "./options.ts";
+import type { AnyServerDefinition } from "./core/options.ts";
 
 const meta = modernMeta("2026-07-28");
 const cursor = (position: number | string): string => btoa(`after:${position}`);

@@ -3,7 +3,7 @@ import { LocalError } from "../rpc/errors.ts";
 import { createServer } from "./create-server.ts";
 import { prompt, resource, tool } from "./definition.ts";
 import { asTask, tasks } from "../extensions/tasks/server/tasks.ts";
-import type { ServerExtension } from "./extension.ts";
+import type { ServerExtension } from "./core/extension.ts";
 import { rateLimit } from "./observe/rate-limit.ts";
 
 const named = { name: "x", version: "1" };

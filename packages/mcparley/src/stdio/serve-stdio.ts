@@ -2,7 +2,7 @@ import { type Readable, Writable } from "node:stream";
 import { systemClock } from "../rpc/clock.ts";
 import type { Transport } from "../rpc/transport.ts";
 import type { Server } from "../server/create-server.ts";
-import type { Principal } from "../server/dispatch/context.ts";
+import type { Principal } from "../server/core/context.ts";
 import { type StreamTransportOptions, streamTransport } from "./stream-transport.ts";
 
 /** Options of `serveStdio`. */

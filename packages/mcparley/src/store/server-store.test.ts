@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { tasks } from "../extensions/tasks/server/tasks.ts";
-import { toFetch } from "../http/to-fetch.ts";
+import { toFetch } from "../http/fetch/to-fetch.ts";
 import { rateLimit } from "../server/observe/rate-limit.ts";
 import { createServer } from "../server/create-server.ts";
 import { makeProofChecker } from "../auth/server/dpop.ts";

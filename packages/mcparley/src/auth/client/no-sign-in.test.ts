@@ -3,7 +3,7 @@ import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/s
 import { sendHttp } from "../../http/client/send.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { apiKeys } from "../server/api-keys.ts";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
 import { oauth } from "./oauth.ts";
 import { LocalError } from "../../rpc/errors.ts";

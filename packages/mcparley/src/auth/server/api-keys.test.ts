@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpServerAuth } from "../../http/server/options.ts";
 import { redact } from "../../rpc/redact.ts";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";
 import { type ApiKey, apiKeys } from "./api-keys.ts";

@@ -1,7 +1,7 @@
 import type { HttpServerAuth } from "../../http/server/options.ts";
 import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
+import type { Principal } from "../../server/core/context.ts";
 import { tokenIn } from "./authorization-headers.ts";
 import { type BearerOptions, bearer } from "./bearer.ts";
 import { invalid } from "./option-checks.ts";

@@ -2,7 +2,7 @@ import type { HttpRequestHead } from "../../http/exchange.ts";
 import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { HttpServerAuth } from "../../http/server/options.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
+import type { Principal } from "../../server/core/context.ts";
 import { BadPresentation, maxToken, readPresented, tokenIn } from "./authorization-headers.ts";
 import { invalid } from "./option-checks.ts";
 import { InvalidToken } from "./verified-token.ts";

@@ -1,7 +1,7 @@
 import { SignJWT, exportJWK, generateKeyPair } from "jose";
 import { describe, expect, test } from "vitest";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";

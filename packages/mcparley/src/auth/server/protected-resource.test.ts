@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";

@@ -4,7 +4,7 @@ import type { AuthenticationRequest, HttpServerAuth } from "../../http/server/op
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
+import type { Principal } from "../../server/core/context.ts";
 import {
   BadPresentation,
   type ChallengeOptions,

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions, HttpServerAuth } from "../../http/server/options.ts";
 import { HttpRefusal } from "../../http/server/refusal.ts";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { toNodeHandler } from "../../node/node-handler.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { createServer } from "../../server/create-server.ts";

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
+import type { Principal } from "../../server/core/context.ts";
 import { type ClientCredential, checkProvable } from "../client-credential.ts";
 import { toAuthorizationError } from "../client/oauth-error.ts";
 import { normalizeResponse } from "../issuer-document.ts";

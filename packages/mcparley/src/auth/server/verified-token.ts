@@ -2,7 +2,7 @@ import type { HttpRequestHead } from "../../http/exchange.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { printable } from "../../rpc/printable.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
+import type { Principal } from "../../server/core/context.ts";
 
 /** The content of a token that has been verified. */
 export interface VerifiedToken {

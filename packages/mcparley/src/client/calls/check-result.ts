@@ -1,6 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type PeerSchema, preparePeerSchema } from "../../schema/peer-schema.ts";
+import { type PeerSchema, preparePeerSchema } from "../../schema/validation/peer-schema.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";
 import { formatIssue } from "../../schema/schema.ts";
 import type { Call } from "../core.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
 import type { Tool } from "../../mcp/tools.ts";
-import type { PeerSchema } from "../../schema/peer-schema.ts";
+import type { PeerSchema } from "../../schema/validation/peer-schema.ts";
 
 /** A listed tool, and the values that are prepared from it. */
 export interface KnownTool {

@@ -1,7 +1,6 @@
 import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
-import { isMetaKey } from "../../mcp/checks/meta-keys.ts";
-import { MetaKey, Method } from "../../mcp/methods.ts";
+import { isMetaKey, MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 import { limitsOf, sessionFor } from "./call.ts";

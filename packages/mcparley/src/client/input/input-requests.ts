@@ -14,7 +14,7 @@ import {
   type RequestedSchema,
   readElicitResult,
 } from "../../mcp/elicitation.ts";
-import { preparePeerSchema } from "../../schema/peer-schema.ts";
+import { preparePeerSchema } from "../../schema/validation/peer-schema.ts";
 import { type ValidationIssue, type Outcome, formatIssue } from "../../schema/schema.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
 import { findUnsafe } from "../../mcp/checks/safe-url.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Progress } from "../../mcp/progress.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import type { Context } from "../../server/dispatch/context.ts";
+import type { Context } from "../../server/core/context.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { serverTransports } from "../connect/transports.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { connect } from "../../connect.ts";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";

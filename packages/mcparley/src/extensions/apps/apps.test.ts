@@ -6,7 +6,7 @@ import type { ConnectOptions } from "../../client/options.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";
 import { resource, tool } from "../../server/definition.ts";
-import type { AnyServerDefinition } from "../../server/options.ts";
+import type { AnyServerDefinition } from "../../server/core/options.ts";
 import { createServer } from "../../server/create-server.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";

@@ -1,8 +1,9 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import type { Context } from "../../server/dispatch/context.ts";
-import { type Resource, type ResourceDefinition, resource } from "../../server/definition.ts";
-import type { ServerExtension } from "../../server/extension.ts";
+import type { Context } from "../../server/core/context.ts";
+import type { Resource, ResourceDefinition } from "../../server/core/definition-types.ts";
+import { resource } from "../../server/definition.ts";
+import type { ServerExtension } from "../../server/core/extension.ts";
 import { type AppUi, type ToolUi, appType, appsId, isAppUri, readAppUi, readToolUi } from "./app-metadata.ts";
 
 /**

@@ -4,7 +4,7 @@ import { createServer } from "../../server/create-server.ts";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions, Authenticate, HttpServerAuth } from "./options.ts";
 import { HttpRefusal } from "./refusal.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 const whoami = tool({ call: (_, { principal }) => principal?.subject ?? "nobody" });
 

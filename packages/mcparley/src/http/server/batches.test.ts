@@ -3,7 +3,7 @@ import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 const slow = gate();
 

@@ -1,8 +1,7 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { JsonRpcRequest } from "../../rpc/messages.ts";
-import type { Relay } from "../../server/changes.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/core.ts";
+import type { Relay } from "../../server/core/changes.ts";
+import type { Principal } from "../../server/core/context.ts";
 import type { ReplyStream } from "./respond.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import type { HttpExchange } from "../exchange.ts";
@@ -62,46 +61,4 @@ export interface ClusterUse {
   load(this: void): Promise<Cluster>;
   /** Ends the use. The last endpoint of the server to leave ends the relay of changes. */
   leave(this: void): Promise<void>;
-}
-
-interface Shared {
-  readonly load: () => Promise<Cluster>;
-  /** The `leave` of each endpoint. */
-  readonly users: Set<() => Promise<void>>;
-  readonly stop: () => Promise<void>;
-}
-
-/** The cluster of each server. All endpoints of a server in this process share one. */
-const shared = new WeakMap<ServerCore, Shared>();
-
-/** Returns the cluster of a server. Undefined if the server has no store. The code is loaded on first use. */
-export function useCluster(core: ServerCore): ClusterUse | undefined {
-  if (!core.definition.store) return undefined;
-  const { load, users, stop } = shared.get(core) ?? share(core);
-  const leave = async (): Promise<void> => {
-    if (users.delete(leave) && users.size === 0) await stop();
-  };
-  users.add(leave);
-  return { load, leave };
-}
-
-function share(core: ServerCore): Shared {
-  let loading: Promise<Cluster> | undefined;
-  // Most servers have no store, and need none of this code. It is the only place that imports `cluster/`.
-  const load = (): Promise<Cluster> =>
-    (loading ??= import("../../cluster/index.ts").then(({ openCluster }) => openCluster(core)));
-  const removeRelay = core.changes.addRelay({
-    send: (change) => void load().then(({ relay }) => relay.send(change)),
-    join: () => load().then(({ relay }) => relay.join()),
-    flushed: () => load().then(({ relay }) => relay.flushed()),
-    completeVisit: (id) => load().then(({ relay }) => relay.completeVisit(id)),
-  });
-  const stop = async (): Promise<void> => {
-    shared.delete(core);
-    removeRelay();
-    await (await loading)?.stop();
-  };
-  const cluster = { load, users: new Set<() => Promise<void>>(), stop };
-  shared.set(core, cluster);
-  return cluster;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createServer } from "../../server/create-server.ts";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 function serve(options: HttpOptions): RawHttp {
   const { fetch } = toFetch(createServer({ name: "test", version: "1.0.0", tools: {} }), options);

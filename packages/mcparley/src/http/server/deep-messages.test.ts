@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 /** JSON.parse accepts any nesting. Recursive code exhausts the stack at a few thousand levels. */
 const deep = "[".repeat(100_000) + "]".repeat(100_000);

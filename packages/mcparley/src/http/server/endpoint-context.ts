@@ -1,6 +1,6 @@
 import type { JsonRpcMessage } from "../../rpc/messages.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
-import type { ServerCore } from "../../server/core.ts";
+import type { Principal } from "../../server/core/context.ts";
+import type { ServerCore } from "../../server/core/server-core.ts";
 import type { Accepted } from "./read-request.ts";
 import type { HttpExchange } from "../exchange.ts";
 import type { ClusterUse, Resumption } from "./cluster.ts";

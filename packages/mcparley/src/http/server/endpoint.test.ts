@@ -3,14 +3,14 @@ import { ProtocolError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import { listen } from "../../node/listen.ts";
 import { tool } from "../../server/definition.ts";
-import type { AnyServerDefinition } from "../../server/options.ts";
+import type { AnyServerDefinition } from "../../server/core/options.ts";
 import { rateLimit } from "../../server/observe/rate-limit.ts";
 import { type Server, createServer } from "../../server/create-server.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 interface Served {
   client: RawHttp;

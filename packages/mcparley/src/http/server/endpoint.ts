@@ -2,14 +2,14 @@ import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
-import { explained } from "../../server/check-definition.ts";
-import type { ServerCore } from "../../server/core.ts";
-import { checkNames } from "../../server/known-members.ts";
-import { requireOneCopy } from "../../server/one-copy.ts";
+import { explained } from "../../server/checks/check-definition.ts";
+import type { ServerCore } from "../../server/core/server-core.ts";
+import { checkNames } from "../../server/checks/known-members.ts";
+import { reportHidden } from "../../server/observe/warnings.ts";
 import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
 import { documentAt, readAuth } from "./auth-list.ts";
 import type { CheckSender } from "./check-sender.ts";
-import { useCluster } from "./cluster.ts";
+import { useCluster } from "./use-cluster.ts";
 import type { EncodeLarge, EndpointContext, Posted, Sender } from "./endpoint-context.ts";
 import type { HttpExchange } from "../exchange.ts";
 import { type Guard, makeGuard } from "./host-check.ts";
@@ -19,7 +19,7 @@ import { OpenExchanges } from "./open-exchanges.ts";
 import type { LegacyEndpoint } from "./sessions/legacy-endpoint.ts";
 import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
-import { HttpRefusal, notAllowed, rarely, refuse, shuttingDown } from "./refusal.ts";
+import { HttpRefusal, notAcceptable, notAllowed, refuse, refuseForeign, shuttingDown } from "./refusal.ts";
 import { RequestLimits } from "./request-limits.ts";
 
 /** The options of an endpoint and of `listen`. A misspelled `auth` would serve everybody. */
@@ -43,7 +43,7 @@ export class Endpoint {
   readonly #guard: Guard;
   readonly #limits: RequestLimits;
   readonly #routes: Routes;
-  /** Whether requests need the checks of `cors`, `auth` or `trustProxy`, whose code is loaded only for these options. */
+  /** Whether requests need the checks of `cors`, `auth` or `trustProxy`. */
   readonly #needsSenderCheck: boolean;
   /** Whether a warning may be needed, because the endpoint verifies no credentials. False after the first such request. */
   #mayHideDefinitions: boolean;
@@ -113,14 +113,16 @@ export class Endpoint {
     const document = documentAt(this.#context.auths, exchange);
     if (document) return exchange.respond(document.status, document.headers, document.body);
     const foreign = this.#guard(exchange);
-    if (foreign) return rarely((refusals) => refusals.refuseForeign(foreign, exchange));
+    if (foreign) throw refuseForeign(foreign, exchange);
     if (this.#needsSenderCheck || exchange.principal !== undefined) return this.#serveChecked(exchange);
     const { address, network = "" } = exchange;
     return this.#serveFrom({ principal: undefined, address, caller: network }, exchange);
   }
 
   async #serveChecked(exchange: HttpExchange): Promise<void> {
-    const sender = await this.#findSender(exchange);
+    // Servers without these options need no code for credentials, CORS and proxies.
+    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context);
+    const sender = await this.#checkSender(exchange, () => this.#admit(exchange));
     if (sender) await this.#serveFrom(sender, exchange);
   }
 
@@ -135,15 +137,7 @@ export class Endpoint {
   #reportHidden(): void {
     this.#mayHideDefinitions = false;
     const cure = 'Set "auth" of listen, toFetch or toNodeHandler, or pass the principal of each request.';
-    void import("../../server/hidden-definitions.ts").then(({ reportHidden }) =>
-      reportHidden(this.#context.core, cure),
-    );
-  }
-
-  /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */
-  async #findSender(exchange: HttpExchange): Promise<Sender | undefined> {
-    this.#checkSender ??= (await import("./check-sender.ts")).makeSenderCheck(this.#options, this.#context);
-    return this.#checkSender(exchange, () => this.#admit(exchange));
+    reportHidden(this.#context.core, cure);
   }
 
   /** Returns the part of the endpoint at a path. Throws 404 for other paths, and 503 if the endpoint is closing. */
@@ -164,7 +158,7 @@ export class Endpoint {
     else exchange.held = held;
     if (part !== "mcp") return this.#serveSse(part, exchange, sender);
     const accepted = readAccept(exchange.header("accept"));
-    if (!accepted.json && !accepted.events) return rarely((refusals) => refusals.notAcceptable(exchange));
+    if (!accepted.json && !accepted.events) throw notAcceptable(exchange);
     const { principal, address, caller } = sender;
     const posted = { exchange, accepted, principal, address, caller };
     return readJson(exchange, this.#limits).then((message) => this.#receive(posted, message));
@@ -228,16 +222,11 @@ export class Endpoint {
   }
 
   /** Loads the code of legacy revisions with their first request, because it would add a third to the bundle. */
-  async #useLegacy(): Promise<LegacyEndpoint> {
-    if (this.#legacy) return this.#legacy;
+  #useLegacy(): Promise<LegacyEndpoint> {
     this.#loadingLegacy ??= import("./sessions/legacy-endpoint.ts").then(
-      ({ openLegacyEndpoint, LocalError: Loaded }) => {
-        requireOneCopy(Loaded);
-        return openLegacyEndpoint(this.#context, this.#options);
-      },
+      async ({ openLegacyEndpoint }) => (this.#legacy = await openLegacyEndpoint(this.#context, this.#options)),
     );
-    this.#legacy = await this.#loadingLegacy;
-    return this.#legacy;
+    return this.#loadingLegacy;
   }
 
   /** Loads the code of HTTP+SSE with the first request to its paths, because most servers do not offer the transport. */

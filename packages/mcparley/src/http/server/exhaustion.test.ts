@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
-import type { AnyServerDefinition } from "../../server/options.ts";
+import type { AnyServerDefinition } from "../../server/core/options.ts";
 import { rateLimit } from "../../server/observe/rate-limit.ts";
 import { createServer } from "../../server/create-server.ts";
 import { memoryStore } from "../../store/memory-store.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { type RawAnswer, type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 import {
   type ServedHttp,
   echo,

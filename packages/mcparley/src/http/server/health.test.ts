@@ -6,7 +6,7 @@ import { gate } from "mcparley-tests/support/gate.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { HttpRequestHead } from "../exchange.ts";
 import { makeGuard } from "./host-check.ts";
-import { refuseForeign } from "./rare-refusals.ts";
-import type { HttpRefusal } from "./refusal.ts";
+import { type HttpRefusal, refuseForeign } from "./refusal.ts";
 
 interface Sent {
   host?: string;

@@ -4,7 +4,7 @@ import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { type RawHttp, type RawMessage, openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 const listRoots = tool({ call: async (_, ctx) => (await ctx.roots()).map(({ uri }) => uri).join(" ") });
 const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "listRoots" } };

@@ -6,8 +6,8 @@ import { tool } from "../../server/definition.ts";
 import { coreOf, createServer } from "../../server/create-server.ts";
 import { type RawHttp, type RawMessage, openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { Endpoint } from "./endpoint.ts";
-import { FetchExchange } from "../fetch-exchange.ts";
-import { toFetch } from "../to-fetch.ts";
+import { FetchExchange } from "../fetch/fetch-exchange.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 /** Returns the caller's secret, principal and roots. Waits for `turns` turns of the event loop before the reply. */
 const report = tool({

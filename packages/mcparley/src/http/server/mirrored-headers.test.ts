@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { prompt, resource, tool } from "../../server/definition.ts";
-import type { ServerExtension } from "../../server/extension.ts";
+import type { ServerExtension } from "../../server/core/extension.ts";
 import { createServer } from "../../server/create-server.ts";
 import { type ModernInit, type RawAnswer, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 const query = tool({
   input: {

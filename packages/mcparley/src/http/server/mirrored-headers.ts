@@ -3,9 +3,8 @@ import { MetaKey, Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { decodeHeaderValue, headerValueMatches, mirroredValue } from "../../mcp/headers/header-values.ts";
 import { type McpHeader, mcpHeaders } from "../../mcp/headers/mirrored-headers.ts";
-import type { ServerCore } from "../../server/core.ts";
-import { explained } from "../../server/check-definition.ts";
-import type { ToolEntry } from "../../server/features/tools.ts";
+import type { ServerCore, ToolEntry } from "../../server/core/server-core.ts";
+import { explained } from "../../server/checks/check-definition.ts";
 import type { HttpRequestHead } from "../exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 

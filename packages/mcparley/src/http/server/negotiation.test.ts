@@ -3,7 +3,7 @@ import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "./options.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 const echo = tool({ call: () => "hello" });
 const serve = (options: HttpOptions = {}): ReturnType<typeof rawHttp> =>

@@ -3,7 +3,7 @@ import { type AuditRecord, auditTo } from "../../server/observe/audit.ts";
 import { createServer } from "../../server/create-server.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { HttpRefusal } from "./refusal.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 
 test("an audit records each rejected request with its method, path and status, and redacts secrets", async () => {
   const records: AuditRecord[] = [];

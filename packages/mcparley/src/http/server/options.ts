@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
+import type { Principal } from "../../server/core/context.ts";
 import type { Store } from "../../store/store.ts";
 import type { HttpExchange, HttpRequestHead, ResponseHeaders } from "../exchange.ts";
 import type { HttpRefusal } from "./refusal.ts";

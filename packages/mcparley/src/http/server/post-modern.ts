@@ -2,15 +2,16 @@ import { isPromise } from "../../rpc/awaitable.ts";
 import type { Classified } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
-import type { Changes } from "../../server/changes.ts";
-import { Call } from "../../server/dispatch/call.ts";
+import type { Changes } from "../../server/core/changes.ts";
+import { receiveCustom } from "../../server/protocol/custom-notifications.ts";
+import { OpenCall } from "../../server/dispatch/open-call.ts";
 import { answer } from "../../server/dispatch/dispatch.ts";
 import { isModernRequest, openCall } from "../../server/protocol/modern.ts";
 import type { HttpRequestHead } from "../exchange.ts";
 import { PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { findMismatch } from "./mirrored-headers.ts";
-import { rarely, shuttingDown } from "./refusal.ts";
+import { mismatched, noResponses, noStream, shuttingDown } from "./refusal.ts";
 import { PostResponse } from "./respond.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
@@ -27,25 +28,20 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   const { core } = context;
   // MCP defines no notification of a client over HTTP: a client cancels its request by closing the stream.
   if (kind === "notification") {
-    if (core.definition.onNotification) {
-      // Few servers handle custom notifications. The order of arrival is kept, because all wait for the same module.
-      void import("../../server/protocol/custom-notifications.ts").then(({ receiveCustom }) =>
-        receiveCustom(core, message, undefined),
-      );
-    }
+    receiveCustom(core, message, undefined);
     return exchange.respond(202, {});
   }
-  if (kind === "response") return rarely((refusals) => refusals.noResponses());
+  if (kind === "response") throw noResponses();
   const { id } = message;
   const isStream = message.method === Method.listen;
   if (isStream && context.open.isEnding) throw shuttingDown(id);
-  if (isStream && !accepted.events) return rarely((refusals) => refusals.noStream(id));
+  if (isStream && !accepted.events) throw noStream(id);
   const mismatch = findMismatch(core, message, exchange);
-  if (mismatch) return rarely((refusals) => refusals.mismatched(mismatch, id));
+  if (mismatch) throw mismatched(mismatch, id);
 
   const response = new PostResponse(context, posted);
   const call = openCall(core, message, { link: response, principal, address });
-  if (!(call instanceof Call)) return response.finish(call);
+  if (!(call instanceof OpenCall)) return response.finish(call);
   response.begin(call);
   const changesBefore = core.changes.count;
   const reply = answer(call);

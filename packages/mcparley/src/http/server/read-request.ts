@@ -1,7 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { HttpOptions } from "./options.ts";
 import type { HttpRequestHead, HttpExchange, ReadLimits } from "../exchange.ts";
-import { HttpRefusal, rarely, tooLarge } from "./refusal.ts";
+import { HttpRefusal, encoded, notJson, tooLarge } from "./refusal.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 
 /** A part of an HTTP endpoint: the MCP endpoint, or one of the two paths of the HTTP+SSE transport. */
@@ -106,11 +106,11 @@ export function readJson(exchange: HttpExchange, limits: ReadLimits): Promise<un
   const type = exchange.header("content-type");
   // Other content types are refused: a web page can send a form or plain text without a CORS preflight.
   if (type !== jsonType && type?.split(";", 1)[0]?.trim().toLowerCase() !== jsonType) {
-    return rarely((refusals) => refusals.notJson(exchange));
+    return Promise.reject(notJson(exchange));
   }
   const encoding = exchange.header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity" && parsedBody === undefined) {
-    return rarely((refusals) => refusals.encoded(encoding));
+    return Promise.reject(encoded(encoding));
   }
   if (parsedBody !== undefined) return checkParsed(exchange, parsedBody, limits.maxBytes);
   return exchange.readText(limits).then(parse);

@@ -1,6 +1,6 @@
 import type { RequestId } from "../../rpc/messages.ts";
-import type { ServerCore } from "../../server/core.ts";
-import type { ServerLimits } from "../../server/options.ts";
+import type { ServerCore } from "../../server/core/server-core.ts";
+import type { ServerLimits } from "../../server/core/options.ts";
 import type { Held, ReadLimits } from "../exchange.ts";
 import type { HttpOptions } from "./options.ts";
 import type { OpenExchange, OpenExchanges } from "./open-exchanges.ts";

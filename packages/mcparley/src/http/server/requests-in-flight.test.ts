@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
-import type { ServerLimits } from "../../server/options.ts";
+import type { ServerLimits } from "../../server/core/options.ts";
 import { createServer } from "../../server/create-server.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type RawAnswer, type RawHttp, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { toFetch } from "../to-fetch.ts";
+import { toFetch } from "../fetch/to-fetch.ts";
 import {
   echo,
   from,

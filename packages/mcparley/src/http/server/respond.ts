@@ -13,8 +13,7 @@ import {
   isObject,
   isRequest,
 } from "../../rpc/messages.ts";
-import type { Call, Link } from "../../server/dispatch/call.ts";
-import type { Reply } from "../../server/dispatch/reply.ts";
+import type { Call, Link, Reply } from "../../server/core/call.ts";
 import type { Session } from "../../server/protocol/session.ts";
 import type { Accepted } from "./read-request.ts";
 import type { HttpExchange, HttpRequestHead, ResponseBody, ResponseHeaders } from "../exchange.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../rpc/messages.ts";
 import { isRole } from "../content.ts";
-import { isMetaKey } from "./meta-keys.ts";
+import { isMetaKey } from "../methods.ts";
 
 /** Throws a TypeError if the annotations of content or of a resource have an invalid member. `where` is their path. */
 export function checkAnnotations(annotations: unknown, where: string): void {

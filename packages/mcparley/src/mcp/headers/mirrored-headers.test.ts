@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { mcpHeaders } from "./mirrored-headers.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { compileSchema } from "../../schema/compile-schema.ts";
+import { compileSchema } from "../../schema/validation/compile-schema.ts";
 
 const failure = (schema: JsonSchema): unknown => {
   try {

@@ -1,5 +1,4 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { LocalError } from "../../rpc/errors.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Options of `runWorkers`. */
@@ -44,8 +43,6 @@ export interface WorkerService {
   close(): Promise<void>;
 }
 
-let isRunning = false;
-
 /**
  * Runs a server in several processes of this machine, which share its port and a store.
  *
@@ -75,21 +72,7 @@ export async function runWorkers(
   start: (context: WorkerContext) => Awaitable<WorkerService>,
   options: RunWorkersOptions = {},
 ): Promise<void> {
-  if (isRunning)
-    throw new LocalError("invalid_definition", "runWorkers was called before in this process. Call it once.");
-  isRunning = true;
-  // Loaded here, because most programs run in one process.
-  const [{ default: cluster }, { placeOfWorker, runPrimary }] = await Promise.all([
-    import("node:cluster"),
-    import("./primary-process.ts"),
-  ]);
-  const place = placeOfWorker();
-  if (cluster.isPrimary) return runPrimary(options).finally(() => (isRunning = false));
-  if (!place) {
-    const message =
-      "This process is a worker of another program, such as PM2 in cluster mode. Start it as a normal process.";
-    throw new LocalError("invalid_definition", message);
-  }
-  const { runWorker } = await import("./worker-process.ts");
-  return runWorker(start, place);
+  // Most programs run in one process.
+  const { runProcess } = await import("./processes.ts");
+  return runProcess(start, options);
 }

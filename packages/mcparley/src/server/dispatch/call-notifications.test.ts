@@ -4,7 +4,7 @@ import { gate } from "mcparley-tests/support/gate.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
-import type { Context } from "./context.ts";
+import type { Context } from "../core/context.ts";
 
 const modern = "2026-07-28";
 

@@ -3,8 +3,8 @@ import { type LoggingLevel, type LoggingMessage, isLoggable, loggingLevels } fro
 import { Notification } from "../../mcp/methods.ts";
 import type { Progress, ProgressToken } from "../../mcp/progress.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { Call } from "./call.ts";
-import type { Logger } from "./context.ts";
+import type { Call } from "../core/call.ts";
+import type { Logger } from "../core/context.ts";
 
 /** The arguments of `progress`. JavaScript may pass values of other types. */
 interface GivenProgress {

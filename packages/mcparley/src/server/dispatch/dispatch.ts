@@ -2,11 +2,10 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
 import { checkBudget } from "../../schema/budget.ts";
-import { InputRequired } from "../input/input-required.ts";
-import type { ServerLimits } from "../options.ts";
-import type { Call } from "./call.ts";
-import type { Answer } from "./middleware.ts";
-import { type Reply, errorReply, resultReply } from "./reply.ts";
+import { InputRequired } from "../core/input-required.ts";
+import type { ServerLimits } from "../core/options.ts";
+import type { Answer, Call, Reply } from "../core/call.ts";
+import { errorReply, resultReply } from "./reply.ts";
 
 // Most calls are answered without waiting for anything. A promise for each step would cost a quarter of the library's share
 // of a call (ADR 19), so `answer` and `run` return a value if there is one, and continue in an async function otherwise.
@@ -35,8 +34,7 @@ async function answerLater(call: Call, pending: Promise<JsonObject | Prepared>):
 /** Runs a call to its result, and reports its start and end to the server's observers. */
 export function dispatch(call: Call): Awaitable<JsonObject | Prepared> {
   const { observers } = call.core;
-  if (observers) return observers.then((ready) => ready.call(call, () => run(call)));
-  return run(call);
+  return observers ? observers.then((ready) => ready.call(call, () => run(call))) : run(call);
 }
 
 /** Checks the params, and runs the method inside the middleware. */

@@ -2,15 +2,14 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readCursor, readResourceUri } from "../../mcp/resources.ts";
-import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import { isPromise } from "../../rpc/awaitable.ts";
 import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import { checkResult } from "../../mcp/checks/check-content.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";
-import type { Call } from "./call.ts";
+import type { Answer, Call } from "../core/call.ts";
 import { resourceNotFound } from "../features/resources.ts";
-import type { PreparedLists } from "../lists.ts";
-import type { Answer } from "./middleware.ts";
-import type { ServerFeature } from "../offering.ts";
+import type { PageList, ServerFeature } from "../core/server-core.ts";
 
 interface MethodEntry {
   answer: Answer;
@@ -85,17 +84,11 @@ function byFeature(call: Call): ReturnType<Answer> {
 
 type Result = Awaited<ReturnType<Answer>>;
 
-/** The check of content. The first result with other content than plain text loads it. */
-let checkResult: ((result: JsonObject) => JsonObject) | undefined;
-
 /** Returns a result if its content is valid. */
-function checked(result: Result): Awaitable<Result> {
+function checked(result: Result): Result {
   const { content, messages, contents, _meta } = result as JsonObject & Partial<CallToolResult>;
   if (!messages && !contents && !_meta && !content?.some(isNotPlain)) return result;
-  if (checkResult) return checkResult(result as JsonObject);
-  return import("../../mcp/checks/check-content.ts").then((code) =>
-    (checkResult = code.checkResult)(result as JsonObject),
-  );
+  return checkResult(result as JsonObject);
 }
 
 /** Returns whether a block is not text, or has annotations or `_meta`. */
@@ -103,7 +96,7 @@ function isNotPlain(block: ContentBlock): boolean {
   return block?.type !== "text" || Object.keys(block).length > 2;
 }
 
-function page(call: Call, list: PreparedLists<any>): Prepared {
+function page(call: Call, list: PageList): Prepared {
   return list.page(call, readCursor(call.params));
 }
 

@@ -1,9 +1,9 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { type JsonObject, Prepared } from "../../rpc/messages.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
-import type { Call } from "./call.ts";
-import type { Context } from "./context.ts";
-import type { InputRequired } from "../input/input-required.ts";
+import type { Answer } from "../core/call.ts";
+import type { Context } from "../core/context.ts";
+import type { InputRequired } from "../core/input-required.ts";
 
 /** The params of each request that middleware receives: all but `initialize`, which opens a session. */
 interface MethodParams {
@@ -62,8 +62,6 @@ export function byMethod(layers: Readonly<Record<string, Layer<any> | undefined>
   const byName = new Map(Object.entries(layers));
   return (call, next) => byName.get(call.method)?.(call, next) ?? next();
 }
-
-export type Answer = (call: Call) => Awaitable<JsonObject | Prepared | InputRequired>;
 
 /**
  * Wraps an answer function in middleware, the first outermost. Without middleware, returns the function itself.

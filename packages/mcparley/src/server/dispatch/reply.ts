@@ -3,7 +3,6 @@ import { LocalError, type LocalErrorCode, ProtocolError } from "../../rpc/errors
 import {
   type JsonObject,
   type JsonRpcErrorBody,
-  type JsonRpcResponse,
   type Prepared,
   type RequestId,
   failure,
@@ -11,16 +10,8 @@ import {
 } from "../../rpc/messages.ts";
 import { encodeResult } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Call } from "./call.ts";
-import { InsufficientScope } from "./scopes.ts";
-
-/** The response to a request, with its HTTP status. */
-export interface Reply {
-  message: JsonRpcResponse;
-  status: number;
-  /** Scopes that the caller needs, if the call was refused for lack of them. */
-  scopes?: readonly string[];
-}
+import type { Call, Reply } from "../core/call.ts";
+import { InsufficientScope } from "../core/scopes.ts";
 
 /** Makes the reply of a result, encoded for the call's revision. Returns undefined if the client cancelled the call. */
 export function resultReply(call: Call, result: JsonObject | Prepared): Reply | undefined {

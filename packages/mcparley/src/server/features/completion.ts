@@ -1,11 +1,11 @@
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isList } from "../../rpc/messages.ts";
 import { type CompleteParams, type CompleteResult, maxCompletions, readCompleteParams } from "../../mcp/completion.ts";
-import type { ServerCore } from "../core.ts";
-import type { Call } from "../dispatch/call.ts";
-import type { CompletionHandler, Completions, Prompt, Resource } from "../definition.ts";
-import type { Entry } from "../registry.ts";
-import { requireScopes } from "../dispatch/scopes.ts";
+import type { ServerCore } from "../core/server-core.ts";
+import type { Call } from "../core/call.ts";
+import type { CompletionHandler, Completions, Prompt, Resource } from "../core/definition-types.ts";
+import type { Entry } from "../core/registry.ts";
+import { requireScopes } from "../core/scopes.ts";
 
 /** Answers `completion/complete`. An argument that has no suggestions is completed with none. */
 export async function complete(call: Call): Promise<JsonObject> {

@@ -4,7 +4,7 @@ import { openPeer } from "mcparley-tests/support/raw-peer.ts";
 import { createServer } from "../create-server.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { text } from "./content.ts";
-import { toolResult } from "./tools.ts";
+import { toolResult } from "../core/tool-types.ts";
 
 const modern = "2026-07-28";
 

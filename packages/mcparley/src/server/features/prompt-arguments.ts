@@ -3,20 +3,13 @@ import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { PromptArgument } from "../../mcp/prompts.ts";
 import { type Budget, checkBudget } from "../../schema/budget.ts";
-import { type CompiledSchema, compileSchema } from "../../schema/compile-schema.ts";
+import { type CompiledSchema, compileSchema } from "../../schema/validation/compile-schema.ts";
 import { type Outcome, type ValidationIssue, pointerStep } from "../../schema/schema.ts";
 import { type TypedSchema, isStandardSchema } from "../../schema/standard-schema.ts";
-import type { CompletionHandler, PromptArgumentDefinition } from "../definition.ts";
-import { checkComplete, explained } from "../check-definition.ts";
-import { checkMembers, isRecord } from "../known-members.ts";
-
-/** The arguments of a prompt, prepared to be listed, completed and read. */
-export interface PreparedArguments {
-  readonly listed: readonly PromptArgument[];
-  readonly suggestions: ReadonlyMap<string, CompletionHandler | readonly string[]>;
-  /** Returns the values for the handler. Throws -32602 that names the arguments that are missing or invalid. */
-  read(prompt: string, texts: Readonly<Record<string, string>>, limits: Budget): Awaitable<Record<string, unknown>>;
-}
+import type { CompletionHandler, PromptArgumentDefinition } from "../core/definition-types.ts";
+import type { PreparedArguments } from "../core/server-core.ts";
+import { checkComplete, explained } from "../checks/check-definition.ts";
+import { checkMembers, isRecord } from "../checks/known-members.ts";
 
 /** A part of a JSON Schema, and the schema that its references point into. */
 interface JsonPart {

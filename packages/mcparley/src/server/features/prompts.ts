@@ -3,20 +3,15 @@ import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { requireWellFormed } from "../../rpc/well-formed.ts";
 import { type Prompt as ListedPrompt, type PromptMessage, readGetPromptParams } from "../../mcp/prompts.ts";
-import { type Call, handlerContext } from "../dispatch/call.ts";
-import { requireScopes } from "../dispatch/scopes.ts";
-import type { Prompt } from "../definition.ts";
-import { describe, explained } from "../check-definition.ts";
-import { InputRequired } from "../input/input-required.ts";
-import type { Entry } from "../registry.ts";
+import { type Call, handlerContext } from "../core/call.ts";
+import type { PromptEntry } from "../core/server-core.ts";
+import { requireScopes } from "../core/scopes.ts";
+import type { Prompt } from "../core/definition-types.ts";
+import { describe, explained } from "../checks/check-definition.ts";
+import { InputRequired } from "../core/input-required.ts";
+import type { Entry } from "../core/registry.ts";
 import { isContent, user } from "./content.ts";
-import { type PreparedArguments, prepareArguments } from "./prompt-arguments.ts";
-
-/** A prompt, prepared to be listed. */
-export interface PromptEntry extends Entry<Prompt> {
-  readonly listed: ListedPrompt;
-  readonly arguments: PreparedArguments;
-}
+import { prepareArguments } from "./prompt-arguments.ts";
 
 /** Builds the entry of a prompt in `prompts/list`. Throws `invalid_definition`, naming the prompt. */
 export function preparePrompt(entry: Entry<Prompt>): PromptEntry {

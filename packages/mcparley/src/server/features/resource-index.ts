@@ -1,18 +1,12 @@
-import type { ResourceEntry } from "./resources.ts";
+import type { ResourceEntry, ResourceIndex } from "../core/server-core.ts";
 
-interface FoundResource {
-  entry: ResourceEntry;
-  variables: Record<string, string | string[]>;
-}
-
-/** Finds resources by URI: first those with exactly this URI, then templates in the order in which they were added. */
-export class ResourceIndex {
+/** The implementation of `ResourceIndex`. */
+export class PreparedIndex implements ResourceIndex {
   readonly #single = new Map<string, ResourceEntry>();
   /** Resources whose URI a later resource has as well. They are found again when that one is deleted. */
   readonly #replaced = new Map<string, ResourceEntry>();
   readonly #templates = new Map<string, ResourceEntry>();
 
-  /** Applies a change of the registry. `entry` is undefined if it was deleted, `previous` if it is new. */
   update(entry: ResourceEntry | undefined, previous: ResourceEntry | undefined): void {
     if (previous) this.#removeSingle(previous);
     // A template that is replaced by another keeps its place in the order.
@@ -45,13 +39,12 @@ export class ResourceIndex {
     return this.#templates.values();
   }
 
-  /** Whether a template has a `list` function. Then pages cannot be prepared. */
   hasListing(): boolean {
     for (const { definition } of this.#templates.values()) if (definition.list) return true;
     return false;
   }
 
-  find(uri: string): FoundResource | undefined {
+  find(uri: string): ReturnType<ResourceIndex["find"]> {
     const single = this.#single.get(uri);
     if (single) return { entry: single, variables: {} };
     for (const entry of this.#templates.values()) {
@@ -61,7 +54,6 @@ export class ResourceIndex {
     return undefined;
   }
 
-  /** Finds the resource of a `ref/resource` in a completion, by the text of its template or by its URI. */
   findReferenced(uri: string): ResourceEntry | undefined {
     for (const entry of this.#templates.values()) if (entry.definition.uri === uri) return entry;
     // A URI has no braces, so this is the template of no resource.

@@ -8,29 +8,21 @@ import type { ResourceContents } from "../../mcp/content.ts";
 import {
   type CacheHint,
   type Resource as ListedResource,
-  type ResourceTemplate,
   readCursor,
   isUri,
   readResourceUri,
   checkCacheHint,
 } from "../../mcp/resources.ts";
-import { type UriTemplate, parseTemplate } from "../../schema/uri-template.ts";
-import { type Call, handlerContext } from "../dispatch/call.ts";
-import { isGranted, requireScopes } from "../dispatch/scopes.ts";
-import type { Resource } from "../definition.ts";
-import { checkComplete, checkUri, describe, explained } from "../check-definition.ts";
-import { InputRequired } from "../input/input-required.ts";
-import { cursorFor, finishPage, readPosition } from "../lists.ts";
-import { checkMembers } from "../known-members.ts";
-import type { Entry } from "../registry.ts";
-
-/** A resource or template, prepared to be listed and read. */
-export interface ResourceEntry extends Entry<Resource> {
-  readonly listed: ListedResource;
-  /** Undefined if the URI is not a template. */
-  readonly template: UriTemplate | undefined;
-  readonly listedTemplate: ResourceTemplate | undefined;
-}
+import { parseTemplate } from "../../schema/uri-template.ts";
+import { type Call, handlerContext } from "../core/call.ts";
+import type { ResourceEntry } from "../core/server-core.ts";
+import { isGranted, requireScopes } from "../core/scopes.ts";
+import type { Resource } from "../core/definition-types.ts";
+import { checkComplete, checkUri, describe, explained } from "../checks/check-definition.ts";
+import { InputRequired } from "../core/input-required.ts";
+import { cursorFor, finishPage, readPosition } from "./lists.ts";
+import { checkMembers } from "../checks/known-members.ts";
+import type { Entry } from "../core/registry.ts";
 
 /** Parses the URI of a resource and builds its list entry. Throws `invalid_definition`, naming the resource. */
 export function prepareResource(entry: Entry<Resource>): ResourceEntry {

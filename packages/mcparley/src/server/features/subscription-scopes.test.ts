@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { type RawAnswer, type RawMessage, metaOf, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { createServer } from "../create-server.ts";
 import { resource } from "../definition.ts";
-import type { Principal } from "../dispatch/context.ts";
+import type { Principal } from "../core/context.ts";
 
 const open = resource("note://open", { read: () => "open" });
 const secret = resource("note://secret", { scopes: ["admin"], read: () => "secret" });

@@ -3,14 +3,14 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { MetaKey, Notification } from "../../mcp/methods.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../../mcp/subscriptions.ts";
-import type { Call } from "../dispatch/call.ts";
-import { type Change, type Recording, toNotification, wantsList } from "../changes.ts";
-import { type Peer, callerKey, unknownCaller } from "../dispatch/context.ts";
-import type { ServerCore, Stream } from "../core.ts";
-import type { ExtensionSubscription } from "../extension.ts";
-import { checkStoredSize } from "../protocol/stored-size.ts";
-import { mayReceive } from "../dispatch/scopes.ts";
-import { Shares } from "../shares.ts";
+import type { Call } from "../core/call.ts";
+import { type Change, type Recording, toNotification, wantsList } from "../core/changes.ts";
+import { type Peer, callerKey, unknownCaller } from "../core/context.ts";
+import type { ServerCore, Stream } from "../core/server-core.ts";
+import type { ExtensionSubscription } from "../core/extension.ts";
+import { checkStoredSize } from "../core/stored-size.ts";
+import { mayReceive } from "../core/scopes.ts";
+import { Shares } from "../core/shares.ts";
 
 /** Characters of JSON that a stream keeps of its client's name and capabilities. Longer ones are dropped. */
 const maxPeer = 8_192;

@@ -10,7 +10,7 @@ import { resourceNotFound } from "./resources.ts";
 import { createServer } from "../create-server.ts";
 import { connect } from "../../connect.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";
-import { toolResult } from "./tools.ts";
+import { toolResult } from "../core/tool-types.ts";
 
 const modern = "2026-07-28";
 const meta = modernMeta(modern);

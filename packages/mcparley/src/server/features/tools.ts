@@ -3,25 +3,19 @@ import { Cancelled, Declined, ToolError } from "../../mcp/errors.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { wellFormedJson } from "../../rpc/well-formed.ts";
-import type { ContentBlock } from "../../mcp/content.ts";
 import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";
-import { type CompiledSchema, compileSchema } from "../../schema/compile-schema.ts";
+import { compileSchema } from "../../schema/validation/compile-schema.ts";
 import type { ValidationIssue, Outcome } from "../../schema/schema.ts";
-import { type Call, handlerContext } from "../dispatch/call.ts";
-import { requireScopes } from "../dispatch/scopes.ts";
-import type { Tool } from "../definition.ts";
-import { checkExtensions, checkToolName, describe, explained } from "../check-definition.ts";
-import { checkMembers } from "../known-members.ts";
-import { InputRequired } from "../input/input-required.ts";
-import type { Entry } from "../registry.ts";
+import { type Call, handlerContext } from "../core/call.ts";
+import type { ToolEntry } from "../core/server-core.ts";
+import { requireScopes } from "../core/scopes.ts";
+import type { Tool } from "../core/definition-types.ts";
+import { checkExtensions, checkToolName, describe, explained } from "../checks/check-definition.ts";
+import { checkMembers } from "../checks/known-members.ts";
+import { InputRequired } from "../core/input-required.ts";
+import type { Entry } from "../core/registry.ts";
 import { toContent } from "./content.ts";
-
-/** A tool, prepared to be listed and called. */
-export interface ToolEntry extends Entry<Tool> {
-  readonly listed: ListedTool;
-  readonly input: CompiledSchema | undefined;
-  readonly output: CompiledSchema | undefined;
-}
+import { ToolResult } from "../core/tool-types.ts";
 
 /** The input schema of a tool that declares none. */
 const noInput: JsonObject = { type: "object", properties: {}, additionalProperties: false };
@@ -154,40 +148,4 @@ function toolErrorResult(error: unknown): JsonObject {
 
 function listIssues(issues: readonly ValidationIssue[]): string {
   return issues.map(({ path, message }) => `- ${path || "/"}: ${message}`).join("\n");
-}
-
-/** A whole result of a tool. Made by `toolResult`. */
-export class ToolResult {
-  /** The result, as it was passed to `toolResult`. */
-  readonly result: CallToolResult;
-
-  constructor(result: CallToolResult) {
-    this.result = result;
-  }
-}
-
-/**
- * Makes a whole tool result, for tools with an output schema that also set `content` themselves.
- *
- * `structuredContent` must match the output schema of the tool, unless `isError` is set.
- *
- * @example
- * ```ts
- * import { tool, toolResult } from "mcparley/server";
- * import { z } from "zod";
- *
- * const weather = tool({
- *   description: "Returns the weather.",
- *   output: z.object({ celsius: z.number() }),
- *   call: () => toolResult({ content: [{ type: "text", text: "Mild." }], structuredContent: { celsius: 18 } }),
- * });
- * ```
- */
-export function toolResult(result: {
-  content: ContentBlock[];
-  structuredContent?: unknown;
-  isError?: boolean;
-  _meta?: JsonObject;
-}): ToolResult {
-  return new ToolResult(result);
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
 import { type InputRequest, mayRequireInput, readInputResponses } from "../../mcp/input-required.ts";
-import { type InputChannel, InvalidResponse, type ServerRequest, type Recorded } from "./input-channel.ts";
+import { type InputChannel, InvalidResponse, type ServerRequest, type Recorded } from "../core/input-channel.ts";
 import { capabilityFor, checkRequest, encodeRequest } from "./input-request.ts";
-import type { Call } from "../dispatch/call.ts";
-import type { InputRequired } from "./input-required.ts";
-import { principalKey } from "../dispatch/context.ts";
+import type { Call } from "../core/call.ts";
+import type { InputRequired } from "../core/input-required.ts";
+import { principalKey } from "../core/context.ts";
 import { digestOfJson, sealOf } from "./sealed-state.ts";
 
 /** Maximum size of the state of one call, in characters of JSON. */
@@ -63,7 +63,7 @@ export class ReplayChannel implements InputChannel {
       return new ReplayChannel(call, { answers: [], once: [], asked: [] }, readInputResponses(call.params));
     }
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
-    const state = (await (await sealOf(call.core)).open(requestState, () => bindingOf(call))) as RoundState;
+    const state = (await sealOf(call.core).open(requestState, () => bindingOf(call))) as RoundState;
     return new ReplayChannel(call, state, readInputResponses(call.params, state.asked));
   }
 
@@ -143,7 +143,7 @@ export class ReplayChannel implements InputChannel {
         `The responses and recorded values of this call have ${length} characters; at most ${maxState} are allowed. ${cure}`,
       );
     }
-    const seal = await sealOf(this.#call.core);
+    const seal = sealOf(this.#call.core);
     const result: JsonObject = { resultType: "input_required" };
     if (this.#pending.size > 0) result.inputRequests = Object.fromEntries(this.#pending);
     result.requestState = await seal.seal(state, await bindingOf(this.#call));

@@ -8,11 +8,10 @@ import {
   type Recorded,
   type Run,
   readResponse,
-} from "./input-channel.ts";
+} from "../core/input-channel.ts";
 import { capabilityFor, checkRequest, encodeRequest } from "./input-request.ts";
-import type { Call, Link } from "../dispatch/call.ts";
-import { InputRequired } from "./input-required.ts";
-import type { Session } from "../protocol/session.ts";
+import type { Call, CallSession, Link } from "../core/call.ts";
+import { InputRequired } from "../core/input-required.ts";
 
 /** Maximum number of times that a handler may return `inputRequired` in one call. */
 const maxRounds = 32;
@@ -22,11 +21,11 @@ export class RequestChannel implements InputChannel {
   inputResponses: JsonObject = {};
   requestState: string | undefined;
   readonly #call: Call;
-  readonly #session: Session;
+  readonly #session: CallSession;
   readonly #link: Link;
   readonly #recorded = new Map<string, Promise<unknown>>();
 
-  constructor(call: Call, session: Session, link: Link) {
+  constructor(call: Call, session: CallSession, link: Link) {
     this.#call = call;
     this.#session = session;
     this.#link = link;

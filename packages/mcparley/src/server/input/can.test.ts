@@ -3,7 +3,7 @@ import { z } from "zod";
 import { openPeer } from "mcparley-tests/support/raw-peer.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
-import type { Context } from "../dispatch/context.ts";
+import type { Context } from "../core/context.ts";
 
 const modern = "2026-07-28";
 const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };

@@ -6,22 +6,19 @@ import { Method } from "../../mcp/methods.ts";
 import { type Root, readRoots } from "../../mcp/roots.ts";
 import { type CreateMessageResult, findToolImbalance, readCreateMessageResult } from "../../mcp/sampling.ts";
 import { toRequestedSchema } from "../../mcp/form-schema.ts";
-import { compileSchema } from "../../schema/compile-schema.ts";
-import type { Call, Link } from "../dispatch/call.ts";
+import { compileSchema } from "../../schema/validation/compile-schema.ts";
+import type { Call, Link } from "../core/call.ts";
 import { ReplayChannel } from "./by-replay.ts";
 import { RequestChannel } from "./by-request.ts";
-import { type InputChannel, InvalidResponse, type ServerRequest } from "./input-channel.ts";
-import { capabilityFor } from "./input-request.ts";
-import type { FormElicitation, SampleQuestion, UrlElicitation } from "../dispatch/context.ts";
+import { type InputChannel, InvalidResponse, type ServerRequest } from "../core/input-channel.ts";
+import { capabilityFor, warnOfSecrets } from "./input-request.ts";
+import type { FormElicitation, SampleQuestion, UrlElicitation } from "../core/context.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
-import type { ServerCore } from "../core.ts";
-import { warnOfSecrets } from "../warnings.ts";
-
-/** For `requireOneCopy`. */
-export { LocalError };
+import type { ServerCore } from "../core/server-core.ts";
 
 /** Opens the input channel of a call: requests in a session, replay of the call without one. */
 export async function openInputChannel(call: Call, link: Link): Promise<InputChannel> {
+  call.core.requireOneCopy(LocalError);
   return call.session ? new RequestChannel(call, call.session, link) : ReplayChannel.open(call);
 }
 

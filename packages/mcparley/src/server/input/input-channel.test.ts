@@ -3,9 +3,9 @@ import { z } from "zod";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
-import type { Context, Principal } from "../dispatch/context.ts";
+import type { Context, Principal } from "../core/context.ts";
 import { prompt, resource, tool } from "../definition.ts";
-import { inputRequired } from "./input-required.ts";
+import { inputRequired } from "../core/input-required.ts";
 import { createServer } from "../create-server.ts";
 
 const modern = "2026-07-28";

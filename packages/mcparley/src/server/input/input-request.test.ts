@@ -3,8 +3,8 @@ import { isRequest } from "../../rpc/messages.ts";
 import { openPeer } from "mcparley-tests/support/raw-peer.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
-import type { Context } from "../dispatch/context.ts";
-import { inputRequired } from "./input-required.ts";
+import type { Context } from "../core/context.ts";
+import { inputRequired } from "../core/input-required.ts";
 
 const modern = "2026-07-28";
 const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };

@@ -10,9 +10,9 @@ import { without } from "../../mcp/revisions/encoder.ts";
 import type { CreateMessageParams } from "../../mcp/sampling.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { compileSchema } from "../../schema/compile-schema.ts";
-import type { Call } from "../dispatch/call.ts";
-import { warnOfSecrets } from "../warnings.ts";
+import { compileSchema } from "../../schema/validation/compile-schema.ts";
+import type { Call } from "../core/call.ts";
+import type { ServerCore } from "../core/server-core.ts";
 import { findWrongId } from "./url-required.ts";
 
 /**
@@ -132,4 +132,22 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
   const known = hasContext ? params : without(params, "includeContext");
   const encoded = encoder.createMessage(known as unknown as CreateMessageParams);
   return { params: { ...encoded }, decode: (result) => result };
+}
+
+const secretName =
+  /(^|_)(password|passwd|passphrase|passcode|pin|secret|token|otp|cvv|cvc|api_?key|access_?key|private_?key|(credit_?)?card_?number)($|_)/;
+
+/** Warns of fields of a form whose names or formats are those of secrets (client/elicitation, User Interaction Model). */
+export function warnOfSecrets(core: ServerCore, { properties }: JsonObject): void {
+  if (!isObject(properties)) return;
+  for (const [name, field] of Object.entries(properties)) {
+    const words = name
+      .replaceAll(/([a-z\d])([A-Z])/g, "$1_$2")
+      .replaceAll(/[^a-z\d]+/gi, "_")
+      .toLowerCase();
+    const isSecret = (isObject(field) && field.format === "password") || secretName.test(words);
+    if (!isSecret) continue;
+    const cure = "Forms must not ask for secrets. Send the user to a page instead: ctx.elicit({ message, url }).";
+    core.warn(`A form asks for "${name.slice(0, 80)}". ${cure}`);
+  }
 }

@@ -1,25 +1,12 @@
 import { digest } from "../../rpc/digest.ts";
 import { type ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { type Bytes, fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
-import type { ServerCore } from "../core.ts";
+import type { ServerCore } from "../core/server-core.ts";
+import { type SealingKey, keyIdLength, keysOf } from "./state-keys.ts";
 
 const ivLength = 12;
-const keyIdLength = 4;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** An imported key, and the id that sealed states name it by. */
-export interface SealingKey {
-  id: Uint8Array;
-  key: CryptoKey;
-}
-
-/** Provides the keys of a server. The first key seals. Every key opens, so that a key can be replaced. */
-export interface StateKeys {
-  current(): Promise<SealingKey[]>;
-  /** Returns the latest keys, for a state with an unknown key. Another process may have added that key. */
-  newest(): Promise<SealingKey[]>;
-}
 
 /** Seals the state that the client carries between the rounds of a call, with AES-256-GCM. */
 interface StateSeal {
@@ -32,21 +19,21 @@ interface StateSeal {
   open(state: string, binding: () => Promise<string>): Promise<unknown>;
 }
 
-const seals = new WeakMap<ServerCore, Promise<StateSeal>>();
+const seals = new WeakMap<ServerCore, StateSeal>();
 
 /**
  * Returns the seal of a server. It is made for the first input request. A state opens only on a server of the same name, with
  * the same binding and a known key, before it expires.
  */
-export function sealOf(core: ServerCore): Promise<StateSeal> {
+export function sealOf(core: ServerCore): StateSeal {
   const made = seals.get(core) ?? makeSeal(core);
   seals.set(core, made);
   return made;
 }
 
-async function makeSeal(core: ServerCore): Promise<StateSeal> {
+function makeSeal(core: ServerCore): StateSeal {
   const { info, limits, clock } = core;
-  const keys = await keysOf(core);
+  const keys = keysOf(core);
   const algorithm = (iv: Bytes, binding: string): AesGcmParams => ({
     name: "AES-GCM",
     iv,
@@ -86,25 +73,6 @@ async function makeSeal(core: ServerCore): Promise<StateSeal> {
 /** One error for a state that was altered, has expired, or belongs to another server, caller or call. */
 function invalidState(): ProtocolError {
   return invalidParams("params.requestState is not valid for this request. Send the request again without it.");
-}
-
-/** Returns the keys of the definition; without any, those in the store; without a store, a random one. */
-async function keysOf(core: ServerCore): Promise<StateKeys> {
-  const { stateKeys, store } = core.definition;
-  // Keys in the store are loaded only then, because few servers have one.
-  if (!stateKeys && store) return (await import("./shared-keys.ts")).sharedKeys(core);
-  const given = stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))];
-  const ring = Promise.all(given.map(importKey));
-  ring.catch(() => {});
-  return { current: () => ring, newest: () => ring };
-}
-
-/** Imports a key of 32 bytes. Its id is the start of its digest. */
-export async function importKey(raw: Uint8Array): Promise<SealingKey> {
-  const bytes = new Uint8Array(raw);
-  const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
-  const id = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, keyIdLength);
-  return { id, key };
 }
 
 /** Returns the digest of a JSON value. It does not depend on the order of members. */

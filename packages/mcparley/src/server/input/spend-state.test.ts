@@ -6,7 +6,7 @@ import type { Store } from "../../store/store.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
-import { inputRequired } from "./input-required.ts";
+import { inputRequired } from "../core/input-required.ts";
 import { spendState } from "./spend-state.ts";
 
 const modern = "2026-07-28";

@@ -1,10 +1,11 @@
+import { digest } from "../../rpc/digest.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { memoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
-import type { ServerCore } from "../core.ts";
-import type { Call } from "../dispatch/call.ts";
-import type { Context } from "../dispatch/context.ts";
-import { storeOf } from "../store-of.ts";
+import type { ServerCore } from "../core/server-core.ts";
+import type { Call } from "../core/call.ts";
+import type { Context } from "../core/context.ts";
+import { storeOf } from "../core/store-of.ts";
 
 const spent = new WeakMap<Context, Promise<void>>();
 const memories = new WeakMap<ServerCore, Store>();
@@ -43,7 +44,6 @@ export function spendState(ctx: Context): Promise<void> {
 async function spend({ core, params, session }: Call): Promise<void> {
   const { requestState } = params;
   if (typeof requestState !== "string" || session) return;
-  const { digest } = await import("../../rpc/digest.ts");
   // Only one text opens as this state, so the digest of the text identifies it.
   const key = `spent-state:${await digest(requestState)}`;
   const store = storeOf(core) ?? memoryOf(core);

@@ -1,5 +1,5 @@
 import type { CallRecord } from "../../mcp/observe.ts";
-import type { RejectedRequest, ServerObserver } from "./observer.ts";
+import type { RejectedRequest, ServerObserver } from "../core/observer.ts";
 
 /** A request that was rejected before it became a call. */
 export interface RefusalRecord {

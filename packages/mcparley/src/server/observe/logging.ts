@@ -2,7 +2,7 @@ import { printable, printableJson } from "../../rpc/printable.ts";
 import { redact } from "../../rpc/redact.ts";
 import { shorten } from "../../schema/schema.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
-import type { ServerCall, ServerObserver } from "./observer.ts";
+import type { ServerCall, ServerObserver } from "../core/observer.ts";
 
 /** A logger whose methods accept an object of fields and a message, such as those of pino, or `console`. */
 export interface StructuredLogger {

@@ -8,9 +8,10 @@ import { tool } from "../definition.ts";
 import { createServer } from "../create-server.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
 import { type StructuredLogger, jsonLogger, logTo } from "./logging.ts";
-import { type ServerCall, type ServerObserver, observersOf } from "./observer.ts";
+import type { ServerCall, ServerObserver } from "../core/observer.ts";
+import { observersOf } from "./observers.ts";
 import { systemClock } from "../../rpc/clock.ts";
-import type { Call } from "../dispatch/call.ts";
+import type { Call } from "../core/call.ts";
 
 const meta = modernMeta("2026-07-28");
 

@@ -4,10 +4,10 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { refuseStore } from "../../store/server-store.ts";
 import type { Store } from "../../store/store.ts";
-import { checkNames } from "../known-members.ts";
-import { storeOf } from "../store-of.ts";
-import type { Call } from "../dispatch/call.ts";
-import { callerKey } from "../dispatch/context.ts";
+import { checkNames } from "../checks/known-members.ts";
+import { storeOf } from "../core/store-of.ts";
+import type { Call } from "../core/call.ts";
+import { callerKey } from "../core/context.ts";
 import type { Middleware, MiddlewareCall } from "../dispatch/middleware.ts";
 
 /** Options of `rateLimit`. */

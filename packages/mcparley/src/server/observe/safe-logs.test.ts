@@ -4,7 +4,7 @@ import { modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
 import { jsonLogger, logTo } from "./logging.ts";
-import type { ServerObserver } from "./observer.ts";
+import type { ServerObserver } from "../core/observer.ts";
 import { toConsole } from "./to-console.ts";
 
 /** Clears the screen on a terminal, with C0 and C1 sequences, and reorders and hides text. */

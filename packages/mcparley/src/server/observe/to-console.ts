@@ -1,5 +1,5 @@
 import { printable } from "../../rpc/printable.ts";
-import type { ServerObserver } from "./observer.ts";
+import type { ServerObserver } from "../core/observer.ts";
 
 const maxCauses = 5;
 

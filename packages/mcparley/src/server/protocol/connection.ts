@@ -12,19 +12,17 @@ import {
 } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { type Reply, replyToError } from "../dispatch/reply.ts";
-import { Call, type Link, cancelledFor } from "../dispatch/call.ts";
+import { replyToError } from "../dispatch/reply.ts";
+import type { Call, Link, Reply } from "../core/call.ts";
+import { OpenCall, cancelledFor } from "../dispatch/open-call.ts";
 import { answer } from "../dispatch/dispatch.ts";
-import type { Principal } from "../dispatch/context.ts";
-import { checkPrincipal } from "../dispatch/principal.ts";
-import type { ServerCore } from "../core.ts";
-import { reportHidden } from "../hidden-definitions.ts";
+import type { Principal } from "../core/context.ts";
+import { checkPrincipal } from "../core/principal.ts";
+import type { ServerCore } from "../core/server-core.ts";
+import { reportHidden } from "../observe/warnings.ts";
 import { receiveCustom } from "./custom-notifications.ts";
 import type { LegacyConnection } from "./legacy.ts";
 import { isModernRequest, openCall } from "./modern.ts";
-
-/** For `requireOneCopy`. */
-export { LocalError };
 
 /** A server on one transport. Returned by `attach`. */
 export interface Connection {
@@ -65,6 +63,7 @@ export class ServerConnection implements Connection {
   #settleClosed!: () => void;
 
   constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
+    core.requireOneCopy(LocalError);
     if (principal === undefined) reportHidden(core, `Pass ${principalForm}`);
     else checkPrincipal(principal);
     this.#core = core;
@@ -184,7 +183,7 @@ export class ServerConnection implements Connection {
     if (this.#calls.size >= inFlight)
       return refusal(id, `More than ${inFlight} calls are in flight. Wait for responses first.`);
     const call = openCall(this.#core, request, { link: this.#link, principal: this.#principal });
-    if (!(call instanceof Call)) return call;
+    if (!(call instanceof OpenCall)) return call;
     const reply = answer(call);
     if (!isPromise(reply)) return reply;
     this.#calls.set(id, call);

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
-import type { ClientSession, Context } from "../dispatch/context.ts";
-import type { AnyServerDefinition } from "../options.ts";
+import type { ClientSession, Context } from "../core/context.ts";
+import type { AnyServerDefinition } from "../core/options.ts";
 
 const reserved = [
   "",

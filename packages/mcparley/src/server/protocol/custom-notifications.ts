@@ -3,7 +3,7 @@ import { type Enqueue, boundedQueue } from "../../rpc/bounded-queue.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcNotification } from "../../rpc/messages.ts";
 import { checkParams } from "../dispatch/dispatch.ts";
-import type { ServerCore } from "../core.ts";
+import type { ServerCore } from "../core/server-core.ts";
 import type { Session } from "./session.ts";
 
 /** Maximum number of custom notifications of one session that wait for the handler. Further ones are dropped. */

@@ -13,14 +13,15 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import { legacyRevisions, negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { answer, checkParams } from "../dispatch/dispatch.ts";
-import { type Reply, replyToError } from "../dispatch/reply.ts";
-import { Call, type Link } from "../dispatch/call.ts";
-import type { Principal } from "../dispatch/context.ts";
-import type { ServerCore } from "../core.ts";
+import { replyToError } from "../dispatch/reply.ts";
+import type { Link, Reply } from "../core/call.ts";
+import { OpenCall } from "../dispatch/open-call.ts";
+import type { Principal } from "../core/context.ts";
+import type { ServerCore } from "../core/server-core.ts";
 import { receiveCustom } from "./custom-notifications.ts";
 import { type RequestSource, unsupportedVersion } from "./modern.ts";
 import { Session, type SharedBy } from "./session.ts";
-import { checkStoredSize } from "./stored-size.ts";
+import { checkStoredSize } from "../core/stored-size.ts";
 import { checkVisits } from "./url-visits.ts";
 
 /** The connection on which a session is opened. */
@@ -130,7 +131,7 @@ export function answerInSession(
   // Nearly every request of a session has the same address, and then shares its peer.
   const peer = address === session.peer.address ? session.peer : { ...session.peer, address };
   const logLevel = undefined;
-  const call = new Call({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
+  const call = new OpenCall({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
   const reply = answer(call);
   if (!isPromise(reply)) return checkVisits(session, reply);
   session.begin(call);

@@ -5,7 +5,7 @@ import { fakeClock } from "../../testing/fake-clock.ts";
 import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { createServer } from "../create-server.ts";
-import { toolResult } from "../features/tools.ts";
+import { toolResult } from "../core/tool-types.ts";
 
 const legacyVersions = ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const modern = "2026-07-28";

@@ -6,10 +6,11 @@ import { readLoggingLevel } from "../../mcp/logging.ts";
 import { MetaKey } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import { modernEncoderOf, findRevision, latestLegacy, latestModern } from "../../mcp/revisions/index.ts";
-import { type Reply, replyToError } from "../dispatch/reply.ts";
-import { Call, type Link } from "../dispatch/call.ts";
-import type { Principal } from "../dispatch/context.ts";
-import type { ServerCore } from "../core.ts";
+import { replyToError } from "../dispatch/reply.ts";
+import type { Link, Reply } from "../core/call.ts";
+import { OpenCall } from "../dispatch/open-call.ts";
+import type { Principal } from "../core/context.ts";
+import type { ServerCore } from "../core/server-core.ts";
 
 /** The source of a request. */
 export interface RequestSource {
@@ -31,7 +32,7 @@ export function isModernRequest({ method, params }: JsonRpcRequest): boolean {
  * Makes the call of a modern request. It depends on the request alone (2026-07-28, basic, Statelessness). Returns an error
  * reply instead if the metadata of the request is missing or invalid.
  */
-export function openCall(core: ServerCore, request: JsonRpcRequest, source: RequestSource): Call | Reply {
+export function openCall(core: ServerCore, request: JsonRpcRequest, source: RequestSource): OpenCall | Reply {
   const { id, method, params = {} } = request;
   const { link, principal, address } = source;
   const meta = isObject(params._meta) ? params._meta : {};
@@ -49,7 +50,7 @@ export function openCall(core: ServerCore, request: JsonRpcRequest, source: Requ
     const peer = { info, capabilities, revision: version, address };
     const encoder = modernEncoderOf(revision);
     const session = undefined;
-    return new Call({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
+    return new OpenCall({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     core.refused(method, principal, error);

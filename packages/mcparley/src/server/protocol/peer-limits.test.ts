@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { prompt, tool } from "../definition.ts";
-import type { ServerLimits } from "../options.ts";
+import type { ServerLimits } from "../core/options.ts";
 import { createServer } from "../create-server.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import { toFetch } from "../../http/to-fetch.ts";
+import { toFetch } from "../../http/fetch/to-fetch.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { createServer } from "../create-server.ts";
-import type { AnyServerDefinition } from "../options.ts";
+import type { AnyServerDefinition } from "../core/options.ts";
 import type { Connection } from "./connection.ts";
 
 function serve(definition: Partial<AnyServerDefinition> = {}) {

@@ -4,18 +4,9 @@ import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { type JsonObject, isObject, notification } from "../../rpc/messages.ts";
 import { PendingRequests } from "../../rpc/pending-requests.ts";
-import type { ServerCore } from "../core.ts";
-import type { Link } from "../dispatch/call.ts";
+import type { ServerCore } from "../core/server-core.ts";
+import type { Link, RequestOptions } from "../core/call.ts";
 import type { Session, SharedBy } from "./session.ts";
-
-/** The connection and the options of a request to the client. */
-export interface RequestOptions {
-  link: Link;
-  signal: AbortSignal;
-  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
-  timeout?: number;
-  onProgress?: ((progress: Progress) => void) | undefined;
-}
 
 /** The input requests that take time, because a user or a model answers them. Clients can report their progress. */
 const slow: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage]);

@@ -8,14 +8,15 @@ import { readResourceUri } from "../../mcp/resources.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import { legacyEncoderOf } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { SessionEnd } from "../observe/observer.ts";
-import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
-import { type Change, type Listener, toNotification } from "../changes.ts";
-import type { ClientSession, Peer, Principal } from "../dispatch/context.ts";
-import type { ServerCore } from "../core.ts";
-import { mayReceive, requireScopes, scopesOf } from "../dispatch/scopes.ts";
-import { type RequestOptions, SessionRequests, startPings } from "./session-requests.ts";
-import { checkStoredSize } from "./stored-size.ts";
+import type { SessionEnd } from "../core/observer.ts";
+import type { Call, CallSession, Link, RequestOptions } from "../core/call.ts";
+import { cancelledFor } from "../dispatch/open-call.ts";
+import { type Change, type Listener, toNotification } from "../core/changes.ts";
+import type { Peer, Principal } from "../core/context.ts";
+import type { ServerCore } from "../core/server-core.ts";
+import { mayReceive, requireScopes, scopesOf } from "../core/scopes.ts";
+import { SessionRequests, startPings } from "./session-requests.ts";
+import { checkStoredSize } from "../core/stored-size.ts";
 import { visitsOf } from "./url-visits.ts";
 
 interface SessionInit {
@@ -59,7 +60,7 @@ export interface SessionState {
  * A session of a legacy client. It holds the client's identity, revision, log level and subscriptions, and the input
  * requests that wait for a response.
  */
-export class Session implements Listener, ClientSession {
+export class Session implements CallSession, Listener {
   readonly core: ServerCore;
   readonly revision: Revision;
   readonly encoder: Encoder;
@@ -68,7 +69,6 @@ export class Session implements Listener, ClientSession {
   principal: Principal | undefined;
   /** Whether the session ends with its request. The features that need a later message do not exist in it. */
   readonly isTransient: boolean;
-  /** Undefined if no log messages are sent. */
   logLevel: LoggingLevel | undefined = "info";
   readonly #link: Link;
   readonly #shared: SharedBy | undefined;
@@ -173,7 +173,6 @@ export class Session implements Listener, ClientSession {
     this.#link.send(toNotification(change));
   }
 
-  /** Sends a notification that belongs to no request. Returns false if the session has ended, or ends with its request. */
   send(method: string, params?: JsonObject): boolean {
     if (this.#ended || this.isTransient) return false;
     this.#link.send(notification(method, params));
@@ -196,7 +195,6 @@ export class Session implements Listener, ClientSession {
     return this.#requests.send(method, params, options);
   }
 
-  /** Called before the client is asked to visit a URL, so that its completion is sent to this session. */
   async visiting(elicitationId: string): Promise<void> {
     if (this.#shared) return this.#shared.visiting(elicitationId);
     visitsOf(this.core).add(elicitationId, this);

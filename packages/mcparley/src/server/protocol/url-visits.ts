@@ -4,8 +4,9 @@ import { Notification } from "../../mcp/methods.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, isFailure, isObject } from "../../rpc/messages.ts";
-import type { ServerCore } from "../core.ts";
-import { type Reply, replyToError } from "../dispatch/reply.ts";
+import type { ServerCore } from "../core/server-core.ts";
+import type { Reply } from "../core/call.ts";
+import { replyToError } from "../dispatch/reply.ts";
 import { findWrongVisit } from "../input/url-required.ts";
 import type { Session } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { LocalError } from "../../../rpc/errors.ts";
-import type { Principal } from "../../../server/dispatch/context.ts";
-import type { Entry } from "../../../server/registry.ts";
-import { isGranted } from "../../../server/dispatch/scopes.ts";
+import type { Principal } from "../../../server/core/context.ts";
+import type { Entry } from "../../../server/core/registry.ts";
+import { isGranted } from "../../../server/core/scopes.ts";
 import { type SkillEntry, skillFile, isPlainPath, pathOf, quoted, uriOf } from "../skill-entry.ts";
 import { type PreparedFile, type Skill, checkSize, countFile } from "./skill.ts";
 import { SkillTree } from "./skill-tree.ts";

@@ -1,12 +1,12 @@
 import { invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { type CacheHint, type Resource, readCursor, readResourceUri } from "../../../mcp/resources.ts";
-import type { Call } from "../../../server/dispatch/call.ts";
-import type { ServerCore } from "../../../server/core.ts";
-import type { ExtensionMethod } from "../../../server/extension.ts";
-import { type ListSource, PreparedLists, cursorFor, readPosition } from "../../../server/lists.ts";
-import type { Entry } from "../../../server/registry.ts";
-import { isGranted, requireScopes } from "../../../server/dispatch/scopes.ts";
+import type { Call } from "../../../server/core/call.ts";
+import type { ServerCore } from "../../../server/core/server-core.ts";
+import type { ExtensionMethod } from "../../../server/core/extension.ts";
+import { type ListSource, PreparedLists, cursorFor, readPosition } from "../../../server/features/lists.ts";
+import type { Entry } from "../../../server/core/registry.ts";
+import { isGranted, requireScopes } from "../../../server/core/scopes.ts";
 import { SkillMethod, directoryType } from "../skill-entry.ts";
 import type { Catalog, FoundFile } from "./catalog.ts";
 import type { Skill } from "./skill.ts";

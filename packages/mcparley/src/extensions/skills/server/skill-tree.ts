@@ -1,4 +1,4 @@
-import type { Entry } from "../../../server/registry.ts";
+import type { Entry } from "../../../server/core/registry.ts";
 import type { Skill } from "./skill.ts";
 
 /** A folder of the tree: a skill, a folder with skills in it, or both. */

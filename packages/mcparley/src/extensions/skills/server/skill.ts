@@ -1,6 +1,6 @@
 import { LocalError } from "../../../rpc/errors.ts";
-import { checkScopes, explained } from "../../../server/check-definition.ts";
-import { checkMembers } from "../../../server/known-members.ts";
+import { checkScopes, explained } from "../../../server/checks/check-definition.ts";
+import { checkMembers } from "../../../server/checks/known-members.ts";
 import { checkFrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import {
   type SkillFrontMatter,

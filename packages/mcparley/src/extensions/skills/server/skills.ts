@@ -1,10 +1,10 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { resource } from "../../../server/definition.ts";
-import type { ServerExtension } from "../../../server/extension.ts";
-import type { Registry } from "../../../server/registry.ts";
+import type { ServerExtension } from "../../../server/core/extension.ts";
+import type { Registry } from "../../../server/core/registry.ts";
 import { resourceNotFound } from "../../../server/features/resources.ts";
-import { isGranted, requireScopes } from "../../../server/dispatch/scopes.ts";
-import type { ResourceRegistry } from "../../../server/create-server.ts";
+import { isGranted, requireScopes } from "../../../server/core/scopes.ts";
+import type { ResourceRegistry } from "../../../server/core/definition-types.ts";
 import { skillsId, uriOf } from "../skill-entry.ts";
 import { Catalog } from "./catalog.ts";
 import { fileResource, skillMethods, skillPages } from "./methods.ts";

@@ -3,7 +3,7 @@ import { serverTransports } from "../../../client/connect/transports.ts";
 import type { Client } from "../../../client/calls/client.ts";
 import { openClient } from "../../../client/connect/open-client.ts";
 import type { Progress } from "../../../mcp/progress.ts";
-import type { Context } from "../../../server/dispatch/context.ts";
+import type { Context } from "../../../server/core/context.ts";
 import { tool } from "../../../server/definition.ts";
 import { createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";

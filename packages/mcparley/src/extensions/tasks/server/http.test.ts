@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openClient } from "../../../client/connect/open-client.ts";
 import { httpTransports } from "../../../http/client/transport.ts";
-import { toFetch } from "../../../http/to-fetch.ts";
+import { toFetch } from "../../../http/fetch/to-fetch.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { type RunningHttpServer, listen } from "../../../node/listen.ts";
 import { tool } from "../../../server/definition.ts";

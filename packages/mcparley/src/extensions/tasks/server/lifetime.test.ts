@@ -8,7 +8,7 @@ import {
 } from "mcparley-tests/support/task-processes.ts";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Context } from "../../../server/dispatch/context.ts";
+import type { Context } from "../../../server/core/context.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";

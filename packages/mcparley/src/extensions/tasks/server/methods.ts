@@ -3,11 +3,11 @@ import { readCursor } from "../../../mcp/resources.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
-import type { Call } from "../../../server/dispatch/call.ts";
-import { principalKey } from "../../../server/dispatch/context.ts";
+import type { Call } from "../../../server/core/call.ts";
+import { principalKey } from "../../../server/core/context.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
-import { type ExtensionMethod, declaresExtension, requireExtension } from "../../../server/extension.ts";
-import { decodeCursor } from "../../../server/lists.ts";
+import { type ExtensionMethod, declaresExtension, requireExtension } from "../../../server/core/extension.ts";
+import { decodeCursor } from "../../../server/features/lists.ts";
 import { TaskMethod, isOver, relatedTask, taskProgress, tasksId } from "../task.ts";
 import type { Runner } from "./runner.ts";
 import {

@@ -4,11 +4,12 @@ import { type JsonObject, Prepared } from "../../../rpc/messages.ts";
 import { modernEncoderOf, latestModern } from "../../../mcp/revisions/index.ts";
 import { dispatch } from "../../../server/dispatch/dispatch.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
-import { Call } from "../../../server/dispatch/call.ts";
-import { principalKey } from "../../../server/dispatch/context.ts";
-import { revivePrincipal } from "../../../server/dispatch/principal.ts";
-import type { ServerCore } from "../../../server/core.ts";
-import { storeOf } from "../../../server/store-of.ts";
+import type { Call } from "../../../server/core/call.ts";
+import { OpenCall } from "../../../server/dispatch/open-call.ts";
+import { principalKey } from "../../../server/core/context.ts";
+import { revivePrincipal } from "../../../server/core/principal.ts";
+import type { ServerCore } from "../../../server/core/server-core.ts";
+import { storeOf } from "../../../server/core/store-of.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { isOver } from "../task.ts";
 import { Orphans } from "./orphans.ts";
@@ -212,7 +213,7 @@ export class Runner {
   }
 
   #callOf(taskId: string, { method, params, peer, principal }: StoredRequest): Call {
-    const call = new Call({
+    const call = new OpenCall({
       core: this.core,
       // Tasks are stored as the latest revision encodes them, and encoded again for the revision of each reader.
       revision: latestModern,

@@ -1,5 +1,5 @@
 import type { Tool as ListedTool } from "../../../mcp/tools.ts";
-import { checkNames } from "../../../server/known-members.ts";
+import { checkNames } from "../../../server/checks/known-members.ts";
 import { refuseStore } from "../../../store/server-store.ts";
 
 /** How long a task is kept, and how often clients should poll it. */

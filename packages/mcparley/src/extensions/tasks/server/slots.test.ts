@@ -8,7 +8,7 @@ import {
   taskCapabilities,
 } from "mcparley-tests/support/task-processes.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { toFetch } from "../../../http/to-fetch.ts";
+import { toFetch } from "../../../http/fetch/to-fetch.ts";
 import { createServer } from "../../../server/create-server.ts";
 import { tool } from "../../../server/definition.ts";
 import { memoryStore } from "../../../store/memory-store.ts";

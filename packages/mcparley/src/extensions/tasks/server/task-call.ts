@@ -1,9 +1,9 @@
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { type JsonObject, Prepared, isObject } from "../../../rpc/messages.ts";
-import type { Call } from "../../../server/dispatch/call.ts";
-import { type ToolExtension, declaresExtension, requireExtension } from "../../../server/extension.ts";
-import { InputRequired } from "../../../server/input/input-required.ts";
+import type { Call } from "../../../server/core/call.ts";
+import { type ToolExtension, declaresExtension, requireExtension } from "../../../server/core/extension.ts";
+import { InputRequired } from "../../../server/core/input-required.ts";
 import { relatedTask, taskType, tasksId } from "../task.ts";
 import type { Runner } from "./runner.ts";
 import { type TaskTiming, type ToolTasks, isPositiveInteger } from "./settings.ts";

@@ -1,7 +1,7 @@
 import { ToolError } from "../../../mcp/errors.ts";
 import { ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
-import type { Call } from "../../../server/dispatch/call.ts";
+import type { Call } from "../../../server/core/call.ts";
 import {
   type InputChannel,
   InvalidResponse,
@@ -9,9 +9,9 @@ import {
   type Recorded,
   type Run,
   readResponse,
-} from "../../../server/input/input-channel.ts";
+} from "../../../server/core/input-channel.ts";
 import { capabilityFor, checkRequest } from "../../../server/input/input-request.ts";
-import { InputRequired } from "../../../server/input/input-required.ts";
+import { InputRequired } from "../../../server/core/input-required.ts";
 import { type InputResponse, type TaskInputRequest, type TaskRecord, withInputRequests } from "./stored-task.ts";
 
 /** Maximum number of times that an input request is repeated after an invalid response, or a handler returns `inputRequired`. */

@@ -3,7 +3,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { Notification } from "../../../mcp/methods.ts";
 import type { Progress } from "../../../mcp/progress.ts";
-import type { Call } from "../../../server/dispatch/call.ts";
+import type { Call } from "../../../server/core/call.ts";
 import { isUnavailable } from "../../../store/store-errors.ts";
 import { isOver, relatedTask } from "../task.ts";
 import { type Ending, type TaskRecord, type TaskTable, ended } from "./stored-task.ts";

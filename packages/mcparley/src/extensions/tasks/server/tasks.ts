@@ -1,8 +1,8 @@
 import { Method } from "../../../mcp/methods.ts";
-import type { Call } from "../../../server/dispatch/call.ts";
-import type { Context } from "../../../server/dispatch/context.ts";
-import type { ServerCore } from "../../../server/core.ts";
-import type { ServerExtension, ToolExtension } from "../../../server/extension.ts";
+import type { Call } from "../../../server/core/call.ts";
+import type { Context } from "../../../server/core/context.ts";
+import type { ServerCore } from "../../../server/core/server-core.ts";
+import type { ServerExtension, ToolExtension } from "../../../server/core/extension.ts";
 import { tasksId } from "../task.ts";
 import { taskMethods } from "./methods.ts";
 import { Runner } from "./runner.ts";

@@ -1,9 +1,8 @@
 import { invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
-import type { Call } from "../../../server/dispatch/call.ts";
-import { principalKey } from "../../../server/dispatch/context.ts";
-import { type ExtensionSubscription, requireExtension } from "../../../server/extension.ts";
-import type { Session } from "../../../server/protocol/session.ts";
+import type { Call, CallSession } from "../../../server/core/call.ts";
+import { principalKey } from "../../../server/core/context.ts";
+import { type ExtensionSubscription, requireExtension } from "../../../server/core/extension.ts";
 import { TaskMethod, isOver, tasksId } from "../task.ts";
 import type { Runner } from "./runner.ts";
 import { type TaskRecord, toDetailedTask, toRequestedTask } from "./stored-task.ts";
@@ -79,7 +78,7 @@ export function watchTask(
 }
 
 /** Notifies the session that requested a task of each change of its status (2025-11-25, Task Status Notification). */
-export function notifySession(runner: Runner, created: TaskRecord, session: Session): void {
+export function notifySession(runner: Runner, created: TaskRecord, session: CallSession): void {
   let { status, statusMessage } = created;
   watchTask(runner, created.taskId, (record) => {
     if (!record || (record.status === status && record.statusMessage === statusMessage)) return true;

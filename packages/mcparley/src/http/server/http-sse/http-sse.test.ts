@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { listen } from "../../../node/listen.ts";
-import type { Principal } from "../../../server/dispatch/context.ts";
+import type { Principal } from "../../../server/core/context.ts";
 import { tool } from "../../../server/definition.ts";
-import type { AnyServerDefinition } from "../../../server/options.ts";
+import type { AnyServerDefinition } from "../../../server/core/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpRequestHead } from "../../exchange.ts";
 import type { HttpOptions } from "../options.ts";
-import { toFetch } from "../../to-fetch.ts";
+import { toFetch } from "../../fetch/to-fetch.ts";
 
 interface Served {
   client: RawHttp;

@@ -1,5 +1,5 @@
 import { LocalError } from "../../../rpc/errors.ts";
-import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
+import { type Principal, principalKey } from "../../../server/core/context.ts";
 import { requireEventStream, type Part, readJson } from "../read-request.ts";
 import type { Cluster, HttpSseRelay } from "../cluster.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";

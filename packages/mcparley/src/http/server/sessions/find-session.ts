@@ -1,8 +1,8 @@
 import { type Awaitable, after } from "../../../rpc/awaitable.ts";
 import type { RequestId } from "../../../rpc/messages.ts";
 import { findRevision, unnamedOverHttp } from "../../../mcp/revisions/index.ts";
-import type { ServerCore } from "../../../server/core.ts";
-import type { Link } from "../../../server/dispatch/call.ts";
+import type { ServerCore } from "../../../server/core/server-core.ts";
+import type { Link } from "../../../server/core/call.ts";
 import { Session } from "../../../server/protocol/session.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
 import type { HttpRequestHead } from "../../exchange.ts";

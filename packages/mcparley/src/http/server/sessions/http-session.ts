@@ -1,9 +1,8 @@
 import type { Awaitable } from "../../../rpc/awaitable.ts";
 import { type Classified, type JsonRpcMessage, type JsonRpcRequest, encode } from "../../../rpc/messages.ts";
 import { Notification } from "../../../mcp/methods.ts";
-import type { Reply } from "../../../server/dispatch/reply.ts";
-import type { Link } from "../../../server/dispatch/call.ts";
-import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
+import type { Link, Reply } from "../../../server/core/call.ts";
+import { type Principal, principalKey } from "../../../server/core/context.ts";
 import { notified } from "../../../server/protocol/legacy.ts";
 import type { Session, SharedBy } from "../../../server/protocol/session.ts";
 import type { HttpExchange } from "../../exchange.ts";

@@ -18,14 +18,12 @@ import { postBatch } from "./post-batch.ts";
 import { tableIsFull } from "./session-shares.ts";
 import { type SessionTable, Sessions } from "./sessions.ts";
 
-/** For `requireOneCopy`. */
-export { LocalError };
-
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /** Opens the legacy side of an endpoint. Without sessions, each request is independent and no stream is resumable. */
 export async function openLegacyEndpoint(context: EndpointContext, options: HttpOptions): Promise<LegacyEndpoint> {
   const { sessions = true, events } = options;
+  context.core.requireOneCopy(LocalError);
   if (!sessions) return new LegacyEndpoint({ ...context, sessions: undefined, resumption: undefined });
   const limits = sessions === true ? {} : sessions;
   const cluster = await context.cluster?.load();

@@ -1,7 +1,8 @@
 import { ProtocolError } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { type Classified, type JsonRpcResponse, classify } from "../../../rpc/messages.ts";
-import { type Reply, replyToError } from "../../../server/dispatch/reply.ts";
+import type { Reply } from "../../../server/core/call.ts";
+import { replyToError } from "../../../server/dispatch/reply.ts";
 import { answerInSession, batchProblem } from "../../../server/protocol/legacy.ts";
 import type { RequestSource } from "../../../server/protocol/modern.ts";
 import type { LegacyContext, Posted } from "../endpoint-context.ts";

@@ -4,7 +4,7 @@ import { coreOf, createServer } from "../../../server/create-server.ts";
 import { tool } from "../../../server/definition.ts";
 import { fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
-import { toFetch } from "../../to-fetch.ts";
+import { toFetch } from "../../fetch/to-fetch.ts";
 
 const idle = 60_000;
 

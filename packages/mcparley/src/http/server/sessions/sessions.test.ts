@@ -1,12 +1,12 @@
 import { describe, expect, test, vi } from "vitest";
 import { prompt, resource, tool } from "../../../server/definition.ts";
-import type { AnyServerDefinition } from "../../../server/options.ts";
+import type { AnyServerDefinition } from "../../../server/core/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { type RawAnswer, type RawHttp, openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "../options.ts";
-import { toFetch } from "../../to-fetch.ts";
+import { toFetch } from "../../fetch/to-fetch.ts";
 
 interface Served {
   client: RawHttp;

@@ -1,0 +1,71 @@
+/** Largest number of items for which an empty set of callers is kept for reuse. */
+const keptSets = 64;
+
+/**
+ * Counts the items of a limited resource that each caller holds, such as open streams.
+ *
+ * Each caller's items are in the order in which they were added. The caller that holds the most is found
+ * without a search, so requests over the limit are cheap to reject.
+ */
+export class Shares<T> {
+  readonly #held = new Map<string, Set<T>>();
+  /** The callers that hold each number of items. */
+  readonly #bySize = new Map<number, Set<string>>();
+  #most = 0;
+  #size = 0;
+
+  /** Number of items of all callers. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Number of items that a caller holds. */
+  count(caller: string): number {
+    return this.#held.get(caller)?.size ?? 0;
+  }
+
+  has(caller: string, item: T): boolean {
+    return this.#held.get(caller)?.has(item) ?? false;
+  }
+
+  /** A caller that holds the most items. Undefined if there are no items. */
+  get largest(): string | undefined {
+    return this.#bySize.get(this.#most)?.values().next().value;
+  }
+
+  /** Returns the items of a caller, the oldest first. */
+  of(caller: string): Iterable<T> {
+    return this.#held.get(caller) ?? [];
+  }
+
+  add(caller: string, item: T): void {
+    let items = this.#held.get(caller);
+    if (!items) this.#held.set(caller, (items = new Set()));
+    if (items.has(item)) return;
+    items.add(item);
+    this.#size++;
+    this.#move(caller, items.size - 1, items.size);
+  }
+
+  delete(caller: string, item: T): void {
+    const items = this.#held.get(caller);
+    if (!items?.delete(item)) return;
+    if (items.size === 0) this.#held.delete(caller);
+    this.#size--;
+    this.#move(caller, items.size + 1, items.size);
+  }
+
+  #move(caller: string, from: number, to: number): void {
+    const before = this.#bySize.get(from);
+    before?.delete(caller);
+    // Sets for small numbers are kept, because they are soon needed again.
+    if (before?.size === 0 && from > keptSets) this.#bySize.delete(from);
+    if (to > 0) {
+      const now = this.#bySize.get(to);
+      if (now) now.add(caller);
+      else this.#bySize.set(to, new Set([caller]));
+    }
+    // A size changes by one at a time. If the highest number has no caller left, the next lower number has one.
+    if (to > this.#most || !this.#bySize.get(this.#most)?.size) this.#most = to;
+  }
+}
