@@ -158,6 +158,23 @@ describe("the command, at an issuer that refuses every client", () => {
   });
 });
 
+test("a refused renewal is in the error of a call that cannot sign in, also of a later one and as JSON", async () => {
+  issuer = await startStrictIssuer(["none"]);
+  const { url, world } = issuer;
+  world.lifetime = 1;
+  expect((await run(["login", url])).code).toBe(0);
+  world.live.clear();
+  const refusal = { error: "invalid_grant", error_description: "User disabled" };
+  world.answerToken = () => Response.json(refusal, { status: 400 });
+  const reason = "refused to refresh tokens: invalid_grant (User disabled).";
+  const first = await run(["call", url, "add", "--no-input"]);
+  expect(first.code).toBe(3);
+  expect(first.io.err().replaceAll(/\s+/g, " ")).toContain(reason);
+  const later = await run(["call", url, "add", "--no-input", "--json"]);
+  const { error } = JSON.parse(later.io.out()) as { error: { code: string; message: string } };
+  expect(error).toMatchObject({ code: "sign_in_required", message: expect.stringContaining(reason) as string });
+});
+
 test("login after the issuer has lost its registrations registers another client", async () => {
   issuer = await startStrictIssuer(secretMethods);
   const { url, world } = issuer;

@@ -105,6 +105,19 @@ export const registrations = checksOf<KeycloakIssuer>([
     },
   },
   {
+    name: "login with a wrong secret ends before a browser opens",
+    feature: "client secrets",
+    async run({ serve, user }) {
+      const { url } = await serve();
+      const { run, browser } = await user("alice", { CLIENT_SECRET: "wrong" });
+      const options = ["--client-id", "confidential", "--client-secret-env", "CLIENT_SECRET", "--timeout", "4s"];
+      const login = await run("login", url, ...options);
+      assert.equal(login.code, 3, login.err);
+      assert.match(login.err, /invalid_client|unauthorized_client/);
+      assert.equal(browser.opened.length, 0);
+    },
+  },
+  {
     name: "two servers whose users sign in at the same time are both renewed and revoked",
     feature: "several servers at one issuer",
     async run({ serve, issuer: { realm } }) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { normalizeResponse, readDocument } from "./issuer-document.ts";
+import { normalizeResponse, readDocument, unverifiedIdToken } from "./issuer-document.ts";
 
 const read = (document: unknown): Promise<unknown> => readDocument(Response.json(document));
 const normalized = async (document: unknown, init?: ResponseInit): Promise<unknown> =>
@@ -45,6 +45,18 @@ describe("a member of a document", () => {
     ["scopes_supported", [], undefined],
     ["scopes_supported", [1, "a"], ["a"]],
     ["code_challenge_methods_supported", { S256: true }, undefined],
+    ["grant_types_supported", { a: 1 }, undefined],
+    ["grant_types_supported", "authorization_code refresh_token", ["authorization_code", "refresh_token"]],
+    ["grant_types_supported", 5, undefined],
+    ["pushed_authorization_request_endpoint", ["x"], undefined],
+    ["require_pushed_authorization_requests", "true", true],
+    ["require_pushed_authorization_requests", "constructor", undefined],
+    ["require_pushed_authorization_requests", [true], undefined],
+    ["authorization_response_iss_parameter_supported", "false", false],
+    ["client_id_metadata_document_supported", 1, undefined],
+    ["dpop_bound_access_tokens_required", "true", true],
+    ["token_type", " Bearer ", "Bearer"],
+    ["token_type", " ", undefined],
     ["constructor", "x", "x"],
     ["not_understood", { a: null }, { a: null }],
     ["not_understood", null, undefined],
@@ -87,8 +99,27 @@ describe("a response of an endpoint", () => {
     expect(await response.json()).toEqual({ client_id: "a" });
   });
 
-  test("is a success without a body", async () => {
-    expect((await normalizeResponse(new Response(null, { status: 204 }))).status).toBe(200);
+  test.each([
+    ["without a body", new Response(null, { status: 204 })],
+    ["with a page", new Response("<h1>Sign in to the proxy</h1>", { status: 203 })],
+  ])("fails with the response as the cause %s", async (_, response) => {
+    await expect(normalizeResponse(response)).rejects.toMatchObject({ cause: response });
+    expect(response.bodyUsed).toBe(false);
+  });
+
+  test.each([[{}], [{ expires_in: null }], [{ expires_in: 0 }]])(
+    "has a lifetime if it is that of a pushed request with %j",
+    async (members) => {
+      expect(await normalized({ request_uri: "urn:a", ...members })).toEqual({ request_uri: "urn:a", expires_in: 60 });
+    },
+  );
+
+  test("has its ID token under another name, so that its claims cannot fail the response", async () => {
+    expect(await normalized({ access_token: "t", token_type: "DPoP", id_token: "a.b.c" })).toEqual({
+      access_token: "t",
+      token_type: "DPoP",
+      [unverifiedIdToken]: "a.b.c",
+    });
   });
 
   test.each([400, 401, 404, 429, 500, 503])("is a refusal with status %i and its headers", async (status) => {

@@ -10,7 +10,7 @@ import {
 import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type KnownClient, pushAuthorization, redeemCode } from "./endpoints.ts";
-import type { Grant, GrantContext, Obtained } from "./grant.ts";
+import { type Grant, type GrantContext, type Obtained, requireEndpoint } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
 import { inWords, isClientRefusal, isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
 import {
@@ -22,6 +22,7 @@ import {
   manualIssuers,
   refusedClient,
   registeredRedirectUri,
+  releaseClient,
 } from "./registration/registration.ts";
 import { offlineRefusal } from "./registration/client-registrations.ts";
 import type { SignInAttempt } from "./sign-in.ts";
@@ -38,7 +39,7 @@ export function authorizationCode(options: OAuthOptions): Grant {
     forget: (context, clientId) => forgetClient(options, context, clientId),
     assignTokens,
     async obtain(context, required) {
-      checkPkce(context.at.metadata);
+      checkMetadata(context);
       const scopes = withOfflineAccess(required, options, context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
       const { at, missingScopes } = context;
@@ -54,6 +55,9 @@ export function authorizationCode(options: OAuthOptions): Grant {
       try {
         checkRedirectUri(attempt.redirectUri, options);
         return await signInWith(attempt, options, { context, scopes, isRetry: false });
+      } catch (error) {
+        await releaseClient(context);
+        throw error;
       } finally {
         await attempt.close();
       }
@@ -104,6 +108,7 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
   try {
     const request = await makeRequest(context, known, { redirectUri, scopes });
     context.endpoints.report(`Authorization URL ${withoutState(request.url)}`);
+    context.onVisit();
     const redirect = await attempt.visit(request.url, context.signal);
     const callback = checkResponse(redirect, { context, known, request });
     const response = await redeemCode(context.endpoints, known, { callback, redirectUri, verifier: request.verifier });
@@ -141,13 +146,23 @@ function withoutState(url: URL): string {
   return url.href.replace(/([?&](?:state|code_challenge|request_uri)=)[^&]*/g, "$1...");
 }
 
-/** Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations). */
-function checkPkce({ issuer, code_challenge_methods_supported: methods }: AuthorizationServer): void {
-  if (methods?.includes("S256")) return;
-  const message =
-    `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
-    "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
-  throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
+/** Throws an error for an authorization server whose metadata lacks what a sign-in needs, before a client is registered. */
+function checkMetadata(context: GrantContext): void {
+  const {
+    issuer,
+    code_challenge_methods_supported: methods,
+    require_pushed_authorization_requests: isPushed,
+  } = context.at.metadata;
+  // Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations).
+  if (!methods?.includes("S256")) {
+    const message =
+      `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
+      "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
+    throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
+  }
+  requireEndpoint(context, "authorization_endpoint");
+  requireEndpoint(context, "token_endpoint");
+  if (isPushed === true) requireEndpoint(context, "pushed_authorization_request_endpoint");
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
@@ -176,14 +191,8 @@ async function makeRequest(
   known: KnownClient,
   { redirectUri, scopes }: { redirectUri: string; scopes: readonly string[] | undefined },
 ): Promise<AuthorizationRequest> {
-  const { at, checkUrl } = context;
-  const { issuer, authorization_endpoint: endpoint } = at.metadata;
-  if (endpoint === undefined || !URL.canParse(endpoint)) {
-    const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint in its metadata.`;
-    throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
-  }
-  const url = new URL(endpoint);
-  checkUrl(url);
+  const { at } = context;
+  const url = requireEndpoint(context, "authorization_endpoint");
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
@@ -229,7 +238,8 @@ async function pushRequest(
     // The error does not show whether the client is known: Keycloak refuses an unknown one with "invalid_request", and some servers
     // refuse a public one with "invalid_client", although it may send the request by the URL.
     const refusal = isFinalRefusal(error) ? await clientRefusal(known, context) : undefined;
-    if (!refusal || refusalCode(refusal) !== "invalid_client") return undefined;
+    // Keycloak refuses a wrong secret with the other code.
+    if (!refusal || (refusalCode(refusal) !== "invalid_client" && !known.isConfidential)) return undefined;
     endpoints.report(refusal.message);
     throw refusal;
   }
@@ -247,6 +257,11 @@ interface Expected {
  */
 function checkResponse(redirect: URL, { context, known, request }: Expected): URLSearchParams {
   const { metadata } = context.at;
+  const secrets = [
+    request.state,
+    request.verifier,
+    ...secretParameters.flatMap((name) => redirect.searchParams.getAll(name)),
+  ];
   const expected = new URL(request.redirectUri);
   if (redirect.origin !== expected.origin || redirect.pathname !== expected.pathname) {
     throw rejected(metadata, "the browser was redirected to a URL other than the redirect URI");
@@ -258,10 +273,10 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
     if (!(error instanceof AuthorizationResponseError)) {
       throw rejected(
         metadata,
-        wrongIssuer(metadata, redirect) ?? (error instanceof Error ? error.message : String(error)),
+        wrongIssuer(metadata, redirect, secrets) ?? (error instanceof Error ? error.message : String(error)),
       );
     }
-    const inLine = (text: string): string => withoutSecrets(text, [request.state, request.verifier]);
+    const inLine = (text: string): string => withoutSecrets(text, secrets);
     const code = inLine(error.error).slice(0, 100);
     const description = error.error_description === undefined ? undefined : inLine(error.error_description);
     const reason = inWords(code, description);
@@ -277,12 +292,19 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
   throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
 }
 
+/** The parameters of a redirect whose values are removed from errors. */
+const secretParameters = ["code", "access_token", "id_token", "token", "response"];
+
 /** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
-function wrongIssuer(metadata: AuthorizationServer, { searchParams }: URL): string | undefined {
+function wrongIssuer(
+  metadata: AuthorizationServer,
+  { searchParams }: URL,
+  secrets: readonly string[],
+): string | undefined {
   const { issuer, authorization_response_iss_parameter_supported: isRequired } = metadata;
   const [iss = "", ...others] = searchParams.getAll("iss");
   if (iss === issuer || others.length > 0 || (iss === "" && isRequired !== true)) return undefined;
-  const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, []))}`;
+  const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, secrets))}`;
   return `it has ${value}, expected ${JSON.stringify(issuer)}`;
 }
 

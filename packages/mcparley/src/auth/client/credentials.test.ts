@@ -424,6 +424,14 @@ describe("an account", () => {
     expect(await auth.signOut("https://other.example/mcp")).toBe("not_signed_in");
   });
 
+  test("is signed out once by two processes at the same time", async () => {
+    const { world, start } = machine();
+    await start().call();
+    const both = [start().auth, start().auth].map((auth) => auth.signOut(serverUrl));
+    expect((await Promise.all(both)).toSorted()).toEqual(["not_signed_in", "revoked"]);
+    expect(world.revoked).toHaveLength(2);
+  });
+
   test("is renewed and revoked at the issuer of its tokens, even if the server now names another one", async () => {
     const { world, start, clock } = machine();
     await start().call();

@@ -3,7 +3,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
-import { normalizeResponse } from "../issuer-document.ts";
+import { normalizeResponse, readDocument } from "../issuer-document.ts";
 import type { Discovered } from "./discovery/discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
@@ -21,6 +21,8 @@ import {
 export interface KnownClient {
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
+  /** Whether it authenticates by a secret or a key. */
+  readonly isConfidential: boolean;
   /** Tried once if the server refuses `authentication`. Undefined if the method of the client is certain. */
   readonly alternative?: AlternativeAuthentication;
 }
@@ -164,6 +166,8 @@ export async function revokeToken(
     sendAs({ known, endpoints, what: "to revoke tokens" }, async ({ client, authentication }, options) => {
       const more = { ...options, additionalParameters: { token_type_hint: hint, ...parameters } };
       const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
+      // The body of a success is ignored (RFC 7009, 2.2), unless it contains an error.
+      if (response.ok && !(await readDocument(response))) return;
       await oauth.processRevocationResponse(await normalizeResponse(response));
     });
   try {
@@ -210,13 +214,13 @@ async function sendAs<T>(
   { known, endpoints, what }: { known: KnownClient; endpoints: Endpoints; what: string },
   request: (known: KnownClient, options: RequestOptions) => Promise<T>,
 ): Promise<T> {
-  const { client, alternative } = known;
+  const { alternative } = known;
   try {
     return await send(endpoints, what, (options) => request(known, options));
   } catch (error) {
     if (!alternative || !isClientRefusal(error)) throw error;
     const { authentication, refusedMethod, remember } = alternative;
-    const other = { client, authentication };
+    const other = { ...known, authentication };
     const response = await send(endpoints, what, (options) => request(other, options)).catch((second: unknown) => {
       throw isClientRefusal(second) ? refusedTwice(second, error, refusedMethod) : second;
     });

@@ -77,8 +77,7 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
       const authorization = at(readServer(url));
       const token = await authorization.load();
       if (!token) return "not_signed_in";
-      const isRevoked = await authorization.inTurn(unending, () => authorization.signOut(token, unending));
-      return isRevoked ? "revoked" : "forgotten";
+      return authorization.inTurn(unending, () => authorization.signOut(token, unending));
     },
 
     async whoami(url) {

@@ -1,6 +1,8 @@
+import type { AuthorizationServer } from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
 import { isPrivateHost } from "../../net/private-address.ts";
 import type { HttpConnection } from "../../http/client/settings.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { CredentialStorage } from "./credentials.ts";
 import type { Discovered } from "./discovery/discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
@@ -40,6 +42,7 @@ export interface TokenAssignment {
   /** The client of the tokens that a sign-out has deleted. */
   readonly signedOutClientId?: string;
   readonly storage: CredentialStorage;
+  readonly clock: Clock;
   readonly fetch: GuardedFetch;
 }
 
@@ -53,6 +56,8 @@ export interface GrantContext {
   readonly clock: Clock;
   /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
   readonly checkUrl: (this: void, url: URL) => void;
+  /** Called before the user is sent to the authorization server. */
+  readonly onVisit: (this: void) => void;
   /** Calls the option `onError`. */
   readonly warn: (this: void, error: Error) => void;
   readonly registration: RegistrationUse;
@@ -60,6 +65,32 @@ export interface GrantContext {
   readonly missingScopes: readonly string[] | undefined;
   /** Aborted when no request waits for the tokens. */
   readonly signal: AbortSignal;
+}
+
+/** Returns an endpoint of the metadata. Throws `LocalError` if it is missing, is no URL, or may not be requested. */
+export function requireEndpoint(
+  { at, checkUrl }: GrantContext,
+  name: keyof AuthorizationServer & `${string}_endpoint`,
+): URL {
+  const { issuer } = at;
+  const endpoint = at.metadata[name];
+  const server = `The authorization server ${JSON.stringify(issuer)}`;
+  const data = { issuer, request: name === "registration_endpoint" ? "registration" : "metadata" };
+  if (typeof endpoint !== "string" || !URL.canParse(endpoint)) {
+    const message =
+      endpoint === undefined
+        ? `${server} has no ${name} in its metadata.`
+        : `${server} cannot be used. The ${name} in its metadata is not a URL: ${JSON.stringify(endpoint).slice(0, 200)}.`;
+    throw new LocalError("authorization_failed", message, { data });
+  }
+  const url = new URL(endpoint);
+  try {
+    checkUrl(url);
+  } catch (error) {
+    const { message } = error as LocalError;
+    throw new LocalError("forbidden_url", `${server} cannot be used. ${message}`, { data });
+  }
+  return url;
 }
 
 /** The tokens of a grant. */

@@ -22,24 +22,31 @@ export async function toAuthorizationError(
   { issuer, what, secrets }: FailedRequest,
 ): Promise<LocalError> {
   if (error instanceof LocalError) return error;
-  const body = await errorBody(error);
+  const document = await documentOf(error);
+  const body = errorBody(error, document);
   const server = `The authorization server ${JSON.stringify(issuer)}`;
-  const show = (text: string): string => withoutSecrets(text, secrets);
+  const known = [...secrets, ...secretsIn(document)];
+  const show = (text: string): string => withoutSecrets(text, known);
   if (!body) {
-    const response = error instanceof Error && error.cause instanceof Response ? error.cause : undefined;
+    const response = responseOf(error);
     const status = response?.status;
     const reason = error instanceof Error ? error.message : String(error);
+    const type = reason.includes("`token_type`") ? ` ${show(JSON.stringify(document?.token_type))}` : "";
     const shown = status === undefined ? "" : ` (status ${status})`;
-    // A successful response can contain tokens.
-    const explanation = response && !response.ok ? show(explanationIn(await response.text())) : "";
+    const content = response && !response.bodyUsed ? await response.text() : "";
+    // A successful response that is no page can contain tokens.
+    const isShown = response?.ok === false || /^\s*</.test(content);
+    const explanation = isShown ? show(explanationIn(content)) : "";
     const text = explanation === "" ? "" : ` It contains: ${explanation}`;
-    const message = `The request ${what} failed. ${server} sent an invalid response${shown}: ${show(reason)}.${text}`;
+    const message = `The request ${what} failed. ${server} sent an invalid response${shown}: ${show(reason)}${type}.${text}`;
     return new LocalError("authorization_failed", message, { data: status === undefined ? undefined : { status } });
   }
   const code = show(body.error);
   const description = body.description === undefined ? undefined : show(body.description);
   const message = `${server} refused ${what}: ${inWords(code, description)}.${cureFor(code, description)}`;
-  const data = { issuer, error: code, ...(description !== undefined && { description }), status: body.status };
+  const { status, isImplied } = body;
+  const more = { ...(description !== undefined && { description }), status, ...(isImplied && { isImplied }) };
+  const data = { issuer, error: code, ...more };
   return new LocalError("authorization_failed", message, { data });
 }
 
@@ -79,10 +86,30 @@ export function isFinalRefusal(error: unknown): error is LocalError {
   return data.status >= 400 || typeof data.error === "string";
 }
 
-/** Returns whether an authorization server cannot be used, because of its metadata or because it does not register the client. */
-export function isUnusableServer(error: unknown): boolean {
-  const request = error instanceof LocalError && isObject(error.data) ? error.data.request : undefined;
-  return request === "metadata" || request === "registration";
+/** The codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and those of servers with codes for tokens. */
+const lastingCode = /^(?:invalid|bad)_|^unauthorized_client$|^unsupported_grant_type$|_(?:expired|revoked)$/;
+
+/**
+ * Returns whether an authorization server will refuse a refresh token also later. Other refusals can be those of a proxy, or of a server
+ * that is overloaded or switched off.
+ */
+export function isLastingRefusal(error: unknown): error is LocalError {
+  if (!isFinalRefusal(error) || (error.data as { isImplied?: boolean }).isImplied) return false;
+  return lastingCode.test(refusalCode(error) ?? "");
+}
+
+/** Returns whether a request to an authorization server, or the check of its metadata, has failed. */
+export function isServerFailure(error: unknown): boolean {
+  return (
+    error instanceof LocalError &&
+    (/^(?:authorization_failed|forbidden_url|too_large)$/.test(error.code) || isUnavailable(error))
+  );
+}
+
+/** Returns whether a server cannot be reached, or has failed for a temporary reason. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof LocalError)) return false;
+  return /^(?:unreachable|timeout)$/.test(error.code) || (isObject(error.data) && isTransient(error.data.status));
 }
 
 /** Whether an authorization server does not accept a client or its credentials. */
@@ -112,23 +139,46 @@ interface ErrorBody {
   error: string;
   description: string | undefined;
   status: number;
+  /** Whether the response has no error code, and only its challenge shows that the client authentication was refused. */
+  isImplied?: true;
+}
+
+/** Returns the response that an error of oauth4webapi contains. */
+function responseOf(error: unknown): Response | undefined {
+  if (error instanceof WWWAuthenticateChallengeError) return error.response;
+  return error instanceof Error && error.cause instanceof Response ? error.cause : undefined;
+}
+
+/** Returns the document of a response that failed. */
+async function documentOf(error: unknown): Promise<JsonObject | undefined> {
+  if (error instanceof ResponseBodyError) return error.cause;
+  const response = responseOf(error);
+  if (response) return response.bodyUsed ? undefined : readDocument(response);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isObject(cause) && isObject(cause.body) ? cause.body : undefined;
+}
+
+/** The members of documents whose values are secrets. */
+const secretMember = /(?:token|secret|assertion)$/;
+
+/** Returns the secrets in a document, also those in its members. */
+function secretsIn(document: JsonObject = {}): string[] {
+  const members = [document, ...Object.values(document).filter(isObject)].flatMap((object) => Object.entries(object));
+  return members.flatMap(([name, value]) => (typeof value === "string" && secretMember.test(name) ? [value] : []));
 }
 
 /** Returns the OAuth error in the response of an authorization server. */
-async function errorBody(error: unknown): Promise<ErrorBody | undefined> {
-  if (error instanceof ResponseBodyError) {
-    return { error: error.error, description: error.error_description, status: error.status };
-  }
+function errorBody(error: unknown, document: JsonObject | undefined): ErrorBody | undefined {
   if (error instanceof WWWAuthenticateChallengeError) {
-    // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
-    const body = (await readDocument(error.response)) ?? { ...error.cause[0]?.parameters };
-    // The body may be another JSON error, such as that of JSON-RPC.
-    return readError(body, error.status) ?? { error: "invalid_client", description: undefined, status: error.status };
+    // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2). The body may be another JSON
+    // error, such as that of JSON-RPC.
+    const body = document ?? { ...error.cause[0]?.parameters };
+    const implied = { error: "invalid_client", description: undefined, status: error.status, isImplied: true } as const;
+    return readError(body, error.status) ?? implied;
   }
   // oauth4webapi expects no OAuth error in a response with a status such as 503.
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (!(cause instanceof Response) || cause.bodyUsed) return undefined;
-  return readError((await readDocument(cause)) ?? {}, cause.status);
+  const status = error instanceof ResponseBodyError ? error.status : responseOf(error)?.status;
+  return status === undefined || !document ? undefined : readError(document, status);
 }
 
 function readError({ error: code, error_description: description }: JsonObject, status: number): ErrorBody | undefined {

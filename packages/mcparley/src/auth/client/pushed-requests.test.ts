@@ -218,3 +218,21 @@ describe("an endpoint for pushed authorization requests that fails", () => {
     expect(world.visits).toEqual([]);
   });
 });
+
+describe("an optional pushed request of a client with a wrong secret", () => {
+  test.each([
+    ["invalid_client", "invalid_client"],
+    ["unauthorized_client", "unauthorized_client"],
+    ["invalid_request", "unauthorized_client"],
+  ])("ends the sign-in before a page opens: %s, and %s at the token endpoint", async (push, token) => {
+    const { world, start } = setting();
+    world.answerPush = () => Response.json({ error: push }, { status: 401 });
+    world.answerToken = () => Response.json({ error: token }, { status: 401 });
+    const client = { id: "manual", secret: "wrong", method: "client_secret_post" } as const;
+    await expect(start({ client }).signIn(serverUrl)).rejects.toMatchObject({
+      code: "authorization_failed",
+      message: expect.stringContaining("Check the id, the secret and the method of the option `client`.") as string,
+    });
+    expect(world.visits).toEqual([]);
+  });
+});

@@ -36,6 +36,12 @@ function setting(options: OAuthOptions = {}, world = scriptedIssuer()): Setting 
   return { world, clock, auth, errors, call, expire };
 }
 
+/** A sign-in that finds no user. */
+const absentUser: OAuthOptions["signIn"] = {
+  prepare: () =>
+    Promise.reject(new LocalError("sign_in_required", "Sign in.", { data: { url: "https://as.example/" } })),
+};
+
 const refreshes = (world: ScriptedIssuer): URLSearchParams[] =>
   world.tokenRequests.filter((sent) => sent.get("grant_type") === "refresh_token");
 const isRefresh = (sent: URLSearchParams): boolean => sent.get("grant_type") === "refresh_token";
@@ -88,24 +94,41 @@ describe("a refused refresh", () => {
     expect(first.world.visits).toHaveLength(2);
   });
 
-  test("is a reason in the error of a sign-in that is not possible", async () => {
+  test.each([
+    ["the token has expired", 0],
+    ["the token has not expired", 3_600],
+  ])("is a reason in the errors of sign-ins that are not possible, also of later ones, if %s", async (_, extension) => {
     const storage = memoryCredentials();
-    const { world, call, expire } = setting({ storage });
+    const { world, call } = setting({ storage });
+    world.lifetime += extension;
     await call();
-    await expire();
-    const refusal = { error: "invalid_grant", error_description: "The user is disabled" };
+    world.lifetime -= extension;
+    const first = setting({ storage, signIn: absentUser }, world);
+    await first.expire();
+    const refusal = { error: "invalid_grant", error_description: "User disabled" };
     world.answerToken = () => Response.json(refusal, { status: 400 });
-    const data = { url: "https://as.example/" };
-    const visit = (): Promise<never> => Promise.reject(new LocalError("sign_in_required", "Sign in.", { data }));
-    const signIn = {
-      prepare: async () => ({ redirectUri: "http://127.0.0.1:7777/callback", visit, close: async () => {} }),
-    };
-    expect(await failure(setting({ storage, signIn }, world).call())).toMatchObject({
+    const expected = {
       code: "sign_in_required",
       message:
-        'Sign in. The authorization server "https://as.example" refused to refresh tokens: invalid_grant (The user is disabled).',
-      data,
-    });
+        'Sign in. The authorization server "https://as.example" refused to refresh tokens: invalid_grant (User disabled).',
+      data: { url: "https://as.example/" },
+    };
+    expect(await failure(first.call())).toMatchObject(expected);
+    expect(await failure(first.call())).toMatchObject(expected);
+    expect(await failure(setting({ storage, signIn: absentUser }, world).call())).toMatchObject(expected);
+    expect(refreshes(world).filter((sent) => sent.get("refresh_token")?.startsWith("refresh-"))).toHaveLength(1);
+  });
+
+  test("is a reason in the error of a sign-in that fails", async () => {
+    const { world, call, expire } = setting();
+    await call();
+    await expire();
+    const refusal = { error: "invalid_grant", error_description: "User disabled" };
+    world.answerToken = () => Response.json(refusal, { status: 400 });
+    const message =
+      'The authorization server "https://as.example" refused to issue tokens: invalid_grant (User disabled). ' +
+      'The authorization server "https://as.example" refused to refresh tokens: invalid_grant (User disabled).';
+    expect(await failure(call())).toMatchObject({ code: "authorization_failed", message });
   });
 
   test.each<[string, () => Response | Promise<Response>]>([
@@ -141,6 +164,61 @@ describe("a refused refresh", () => {
     world.live.clear();
     expect(await call()).toBe(202);
     expect(world.visits).toHaveLength(2);
+  });
+});
+
+describe("a refusal that can be temporary", () => {
+  const page = (status: number) => () =>
+    new Response("<title>Blocked by the proxy</title>", { status, headers: { "content-type": "text/html" } });
+  const ofRenewals = (world: ScriptedIssuer): number =>
+    refreshes(world).filter((sent) => sent.get("refresh_token")?.startsWith("refresh-")).length;
+
+  test.each<[string, () => Response]>([
+    ["a page with status 400", page(400)],
+    [
+      "a page of a proxy with a challenge",
+      () => new Response("<p>Sign in", { status: 401, headers: { "www-authenticate": 'Basic realm="proxy"' } }),
+    ],
+    ["a page with status 403", page(403)],
+    ["a page with status 404", page(404)],
+    ["a page with status 407", page(407)],
+    ["temporarily_unavailable with status 400", oauthError("temporarily_unavailable", 400)],
+    ["server_error with status 400", oauthError("server_error", 400)],
+    ["slow_down with status 400", oauthError("slow_down", 400)],
+    ["rate_limited with status 403", oauthError("rate_limited", 403)],
+    ["a realm that is switched off", oauthError("access_denied", 403)],
+    ["service_unavailable with status 200", () => Response.json({ ok: false, error: "service_unavailable" })],
+  ])("keeps the refresh token until a sign-in succeeds: %s", async (_, answer) => {
+    const storage = memoryCredentials();
+    const { world, call } = setting({ storage });
+    await call();
+    const later = setting({ storage, signIn: absentUser }, world);
+    await later.expire();
+    world.answerToken = () => answer();
+    expect(await failure(later.call())).toMatchObject({ code: "sign_in_required" });
+    expect(ofRenewals(world)).toBe(2);
+    // In the pause after a failed renewal, the token is only renewed if the server refuses it.
+    expect(await failure(later.call())).toMatchObject({ code: "sign_in_required" });
+    expect(ofRenewals(world)).toBe(3);
+    world.answerToken = undefined;
+    expect(await later.call()).toBe(202);
+    expect(ofRenewals(world)).toBe(4);
+    await later.expire();
+    expect(await later.call()).toBe(202);
+    expect(world.visits).toHaveLength(1);
+  });
+
+  test("is followed by two sign-ins at most if they fail, and by a renewal when the issuer is back", async () => {
+    const { world, errors, call, expire } = setting();
+    await call();
+    await expire();
+    world.answerToken = page(404);
+    for (let i = 0; i < 5; i++) expect(await failure(call())).toBeInstanceOf(LocalError);
+    expect(world.visits).toHaveLength(3);
+    world.answerToken = undefined;
+    expect(await call()).toBe(202);
+    expect(world.visits).toHaveLength(3);
+    expect(errors).toMatchObject([{ message: expect.stringContaining("Blocked by the proxy") as string }]);
   });
 });
 

@@ -34,11 +34,11 @@ export function refusedFreshToken(
   return new LocalError("unauthorized", message + clocks, { data });
 }
 
-/** Returns the error of a request that cannot sign in, with the reasons for which a sign-in is necessary. Returns other errors unchanged. */
+/** Returns the error of a failed sign-in with the reasons for which a sign-in is necessary. Returns errors of the program unchanged. */
 export function withReasons(error: unknown, reasons: readonly (string | undefined)[]): unknown {
-  const given = reasons.filter((reason) => reason !== undefined);
-  if (given.length === 0 || !(error instanceof LocalError) || error.code !== "sign_in_required") return error;
-  const message = [error.message, ...given].join(" ");
+  const known = reasons.filter((reason) => reason !== undefined);
+  if (known.length === 0 || !(error instanceof LocalError)) return error;
+  const message = [error.message, ...known].join(" ");
   return new LocalError(error.code, message, { data: error.data, cause: error });
 }
 

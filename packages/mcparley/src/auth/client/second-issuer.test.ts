@@ -76,6 +76,46 @@ describe("the second authorization server that a server names is used if the fir
     ["does not support PKCE", (first) => delete first.metadata.code_challenge_methods_supported],
     ["has no authorization endpoint", (first) => delete first.metadata.authorization_endpoint],
     ["does not support registration", (first) => delete first.metadata.registration_endpoint],
+    ["has no token endpoint", (first) => delete first.metadata.token_endpoint],
+    ["has a relative token endpoint", (first) => (first.metadata.token_endpoint = "/token")],
+    ["has a token endpoint without TLS", (first) => (first.metadata.token_endpoint = "http://example.com/token")],
+    ["has a page that is a script", (first) => (first.metadata.authorization_endpoint = "javascript:alert(1)")],
+    ["has a relative registration endpoint", (first) => (first.metadata.registration_endpoint = "/register")],
+    [
+      "has a registration endpoint without TLS",
+      (first) => (first.metadata.registration_endpoint = "http://example.com/register"),
+    ],
+    [
+      "requires pushed requests without an endpoint",
+      (first) => (first.metadata.require_pushed_authorization_requests = true),
+    ],
+    [
+      "refuses pushed requests, which it requires",
+      (first) => {
+        first.metadata.require_pushed_authorization_requests = true;
+        first.metadata.pushed_authorization_request_endpoint = "https://first.example/par";
+        first.answerPush = () => new Response(null, { status: 503 });
+      },
+    ],
+    ...[
+      new Response(null, { status: 204 }),
+      new Response(null, { status: 302, headers: { location: "https://first.example/" } }),
+      new Response("<h1>Out of order</h1>", { status: 503 }),
+      Response.json({ client_id: 5 }, { status: 201 }),
+      Response.json({ client_id: "a", token_endpoint_auth_method: "private_key_jwt" }, { status: 201 }),
+    ].map((answer): [string, (first: ScriptedIssuer) => void] => [
+      `answers the registration with status ${answer.status}`,
+      (first) => {
+        first.rewrite = (response, { path }) => (path === "/register" ? answer.clone() : response);
+      },
+    ]),
+    [
+      "cannot be reached for the registration",
+      (first) => {
+        first.rewrite = (response, { path }) =>
+          path === "/register" ? Promise.reject(new TypeError("fetch failed")) : response;
+      },
+    ],
     [
       "refuses the registration",
       (first) => {
@@ -151,6 +191,18 @@ describe("no other authorization server is used", () => {
     expect(first.visits).toHaveLength(1);
   });
 
+  test("if the present tokens are those of the first one, and it is unavailable at the registration", async () => {
+    const { first, second, start } = setting();
+    expect(await start().call()).toBe(202);
+    first.live.clear();
+    first.answerToken = () => Response.json({ error: "temporarily_unavailable" }, { status: 400 });
+    first.rewrite = (response, { path }) => (path === "/register" ? new Response(null, { status: 503 }) : response);
+    const { auth } = start();
+    expect(await failure(auth.signIn(serverUrl, { newClient: true }))).toMatchObject({ data: { status: 503 } });
+    expect(second.asked).toEqual([]);
+    expect(await auth.whoami(serverUrl)).toMatchObject({ issuer: issuers[0], isRenewable: true });
+  });
+
   test("if the user declines", async () => {
     const { first, start, asked } = setting();
     first.answerToken = () => Response.json({ error: "access_denied" }, { status: 403 });
@@ -212,5 +264,28 @@ test("at most three authorization servers are tried", async () => {
   expect(await failure(start().call())).toMatchObject({ code: "unreachable" });
   expect(asked()).toEqual(issuers.slice(0, 3));
   down.delete(issuers[2]);
+  expect(await start().call()).toBe(202);
+});
+
+test("no client is registered and no page opens if an endpoint cannot be used", async () => {
+  for (const name of ["authorization_endpoint", "token_endpoint"]) {
+    const { first, start } = setting(1);
+    first.metadata[name] = "http://example.com/x";
+    expect(await failure(start().call())).toMatchObject({
+      code: "forbidden_url",
+      message: expect.stringContaining("http://example.com/x") as string,
+    });
+    expect([first.registrations, first.visits]).toEqual([[], []]);
+  }
+});
+
+test("a client with an unsupported method is not stored, so that the next sign-in registers another one", async () => {
+  const { first, start } = setting(1);
+  const unsupported = { client_id: "a", token_endpoint_auth_method: "private_key_jwt" };
+  first.rewrite = (response, { path }) => (path === "/register" ? Response.json(unsupported) : response);
+  expect(await failure(start().call())).toMatchObject({
+    message: expect.stringContaining("private_key_jwt") as string,
+  });
+  first.rewrite = undefined;
   expect(await start().call()).toBe(202);
 });

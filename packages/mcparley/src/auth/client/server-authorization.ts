@@ -11,7 +11,7 @@ import {
 } from "./discovery/discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { isClientRefusal, isUnusableServer } from "./oauth-error.ts";
+import { isClientRefusal, isLastingRefusal, isServerFailure, isUnavailable } from "./oauth-error.ts";
 import { reasonOf, refusedFreshToken, withReasons } from "./refused-token.ts";
 import {
   type ObtainOptions,
@@ -36,6 +36,8 @@ const MAX_STEP_UPS = 2;
 const MAX_FAILED_SIGN_INS = 2;
 /** Milliseconds after the last of them in which requests start no sign-in. */
 const SIGN_IN_PAUSE_MS = 600_000;
+/** Milliseconds after a refused renewal in which no other one is made before the server refuses the token. */
+const RENEWAL_PAUSE_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
 /** A refused request, for which more scopes may be requested. */
@@ -56,6 +58,8 @@ export class ServerAuthorization {
   #origin: "stored" | "refreshed" | "obtained" = "stored";
   /** Until this time a token of a sign-in that the server has not accepted yet is not replaced if the server refuses it. */
   #unprovenUntil = 0;
+  /** Until this time the token is not renewed before the server refuses it. */
+  #renewalPausedUntil = 0;
   #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   /** The number of requests for more scopes, by the scopes of the challenge. */
@@ -80,7 +84,7 @@ export class ServerAuthorization {
     await this.load();
     const { renewAt, refreshToken } = this.#token ?? {};
     const canRenew = refreshToken !== undefined || this.#core.grant.isUnattended === true;
-    if (canRenew && renewAt !== undefined && this.#core.clock.now() >= renewAt) {
+    if (canRenew && renewAt !== undefined && this.#core.clock.now() >= Math.max(renewAt, this.#renewalPausedUntil)) {
       await (this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined)));
     }
     const token = this.#token;
@@ -168,11 +172,15 @@ export class ServerAuthorization {
   }
 
   async #obtainFrom(at: Discovered, options: ObtainOptions): Promise<{ at: Discovered; token: TokenRecord }> {
+    let isVisited = false;
+    const onVisit = (): void => void (isVisited = true);
     try {
-      return { at, token: await obtainTokens(this.#core, at, options) };
+      return { at, token: await obtainTokens(this.#core, at, { ...options, onVisit }) };
     } catch (error) {
       options.signal.throwIfAborted();
-      if (!at.discoverNext || !isUnusableServer(error)) throw error;
+      // The issuer of the present tokens is not replaced while it is unavailable.
+      const mayRecover = isUnavailable(error) && at.issuer === (await this.load())?.issuer;
+      if (!at.discoverNext || isVisited || mayRecover || !isServerFailure(error)) throw error;
       const next = await at.discoverNext().catch(() => {
         throw error;
       });
@@ -196,20 +204,22 @@ export class ServerAuthorization {
     this.#failedSignIns = { count, at: this.#core.clock.now(), error };
   }
 
-  /** Deletes the tokens, and revokes them. Returns whether the authorization server revoked them. */
-  async signOut(token: TokenRecord, signal: AbortSignal): Promise<boolean> {
+  /** Deletes the tokens, and revokes them if the authorization server supports it, unless another sign-out has done so. */
+  async signOut(token: TokenRecord, signal: AbortSignal): Promise<"revoked" | "forgotten" | "not_signed_in"> {
     this.#token = undefined;
     await this.#location.set(undefined);
     const stored = storedTokens(this.#core, { ...token, server: this.#server });
+    if (!(await stored.read())) return "not_signed_in";
     try {
-      return await revokeTokens(this.#core, await this.#issuerOf(token, signal));
+      return (await revokeTokens(this.#core, await this.#issuerOf(token, signal))) ? "revoked" : "forgotten";
     } finally {
       await stored.set(undefined);
-      const { grant, storage } = this.#core;
+      const { grant, storage, clock } = this.#core;
       const fetch = fetchFor(this.#core, this.#server);
       const { issuer, clientId: signedOutClientId } = token;
       const server = this.#server;
-      await grant.assignTokens?.({ server, issuer, clientId: undefined, signedOutClientId, storage, fetch });
+      const assignment = { server, issuer, clientId: undefined, signedOutClientId, storage, clock, fetch };
+      await grant.assignTokens?.(assignment);
     }
   }
 
@@ -268,12 +278,13 @@ export class ServerAuthorization {
       return true;
     }
     const scopes = this.scopesFor(at, challenge.scopes, stored);
-    // The response to a renewal has shown whether the server knows the client.
-    const registration = stored?.refreshToken === undefined ? "checked" : "stored";
+    // Most responses to a renewal show whether the server knows the client.
+    const isClientChecked = stored?.refreshToken !== undefined && (!refusal || isLastingRefusal(refusal));
+    const registration = isClientChecked ? "stored" : "checked";
     await this.#obtainForRequest(at, { scopes, registration, signal }).catch((error: unknown) => {
       const reason = sent === undefined ? undefined : reasonOf(challenge, sent);
       const refused = reason === undefined ? undefined : `${nameOf(this.#server)} refused the stored token: ${reason}.`;
-      throw withReasons(error, [refused, refusal?.message]);
+      throw withReasons(error, [refused, refusal?.message ?? stored?.renewalRefusal]);
     });
     return true;
   }
@@ -332,7 +343,9 @@ export class ServerAuthorization {
       // A server that refuses the token of a sign-in also refuses its renewal, so the origin stays the sign-in.
       if (renewed) await this.#adopt(renewed, this.#origin === "obtained" ? "obtained" : "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
-      else if (this.#token === token) {
+      else if (refusal && !isLastingRefusal(refusal)) {
+        this.#renewalPausedUntil = this.#core.clock.now() + RENEWAL_PAUSE_MS;
+      } else if (this.#token === token) {
         const { refreshToken: _, ...withoutRefresh } = token;
         this.#token = withoutRefresh;
       }
@@ -353,6 +366,7 @@ export class ServerAuthorization {
   async #adopt(token: TokenRecord, origin: "stored" | "refreshed" | "obtained"): Promise<TokenRecord> {
     this.#token = token;
     this.#origin = origin;
+    this.#renewalPausedUntil = 0;
     this.#prover = token.tokenType === "dpop" ? await this.#core.dpop.of(token.issuer) : undefined;
     return token;
   }

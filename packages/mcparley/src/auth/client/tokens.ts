@@ -1,5 +1,6 @@
 import { decodeJwt } from "jose";
 import { LocalError } from "../../rpc/errors.ts";
+import { unverifiedIdToken } from "../issuer-document.ts";
 import { StoredValue } from "./credentials.ts";
 import { type Discovered, splitScope } from "./discovery/discovery.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
@@ -20,7 +21,7 @@ import {
   mayBePrivate,
 } from "./grant.ts";
 import { checkUrl } from "./guarded-fetch.ts";
-import { isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
+import { isFinalRefusal, isLastingRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
 
 /** The stored tokens of one client for one server from one authorization server. */
 export interface TokenRecord {
@@ -37,6 +38,8 @@ export interface TokenRecord {
   /** All scopes that were requested so far, so that a request for more scopes loses none. */
   readonly requestedScopes?: readonly string[];
   readonly grantedScopes?: readonly string[];
+  /** The refusal to renew the token, for the error of a later request. The token has no refresh token then. */
+  readonly renewalRefusal?: string;
   /** The user, if the authorization server names one. Not verified: for display only. */
   readonly subject?: string;
 }
@@ -52,6 +55,8 @@ export interface ObtainOptions {
   readonly registration?: RegistrationUse;
   /** The scopes that a request needs and the present tokens lack, if they are the reason. */
   readonly missingScopes?: readonly string[];
+  /** Called before the user is sent to the authorization server. */
+  readonly onVisit?: (this: void) => void;
 }
 
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
@@ -72,7 +77,8 @@ export async function obtainTokens(
   core.report(describeTokens(token, clock.now()));
   await stored.set(token);
   const { server, issuer } = at;
-  await grant.assignTokens?.({ server, issuer, clientId, storage: core.storage, fetch: context.endpoints.fetch });
+  const { storage } = core;
+  await grant.assignTokens?.({ server, issuer, clientId, storage, clock, fetch: context.endpoints.fetch });
   return token;
 }
 
@@ -84,7 +90,7 @@ interface Renewal {
 
 /**
  * Renews a token with its refresh token. If another process has renewed it already, returns that token, because a refresh
- * token can be used only once. Returns no token if it cannot be renewed. A refused refresh token is deleted.
+ * token can be used only once. Returns no token if it cannot be renewed. A refresh token is deleted if the refusal is lasting.
  *
  * It is not aborted with its caller, because the response may contain the only valid refresh token.
  */
@@ -110,9 +116,10 @@ export async function refreshTokens(core: AuthorizationCore, at: Discovered, sta
       return { token: (await stored.replace(renewed)) ? renewed : await stored.read() };
     } catch (error) {
       if (!isFinalRefusal(error)) throw error;
+      if (!isLastingRefusal(error)) return { refusal: error };
       if (refusalCode(error) === "invalid_client") await grant.forget?.(context, clientId);
       const { refreshToken: _, ...rest } = present;
-      await stored.replace(rest);
+      await stored.replace({ ...rest, renewalRefusal: error.message });
       return { refusal: error };
     }
   });
@@ -175,6 +182,7 @@ async function grantContext(
     isBound,
     registration = "stored",
     missingScopes,
+    onVisit = () => {},
     signal = unending,
   }: { isBound: boolean } & Partial<Omit<ObtainOptions, "scopes">>,
 ): Promise<GrantContext> {
@@ -188,6 +196,7 @@ async function grantContext(
     connection: connectionFor(core, at.server),
     storage,
     clock,
+    onVisit,
     warn: (error) => options.onError?.(error),
     registration,
     missingScopes,
@@ -223,7 +232,10 @@ interface Issued {
   before?: TokenRecord;
 }
 
-/** Throws `LocalError` `authorization_failed` for an unknown type of token. */
+/** The characters of an access token (RFC 6749, A.12). A header of HTTP cannot contain others. */
+const accessTokenText = /^[\x20-\x7e]+$/;
+
+/** Throws `LocalError` `authorization_failed` for an unknown type of token, and for a token that cannot be sent. */
 function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
   const { at, clientId, since, before } = issued;
   const { access_token: accessToken, expires_in: lifetime, scope } = response;
@@ -231,6 +243,10 @@ function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
   if (tokenType === undefined) {
     const message = `The authorization server ${JSON.stringify(at.issuer)} issued a token of an unknown type.`;
     throw new LocalError("authorization_failed", message);
+  }
+  if (!accessTokenText.test(accessToken)) {
+    const message = `The authorization server ${JSON.stringify(at.issuer)} issued an access token that cannot be sent, because it contains line breaks or characters outside of ASCII.`;
+    throw new LocalError("authorization_failed", message, { data: { issuer: at.issuer } });
   }
   const refreshToken = response.refresh_token ?? before?.refreshToken;
   const requestedScopes = issued.requestedScopes ?? before?.requestedScopes;
@@ -265,13 +281,13 @@ function describeTokens(
   return withoutSecrets(`Tokens: ${facts.join(", ")}`, [accessToken, refreshToken ?? accessToken]);
 }
 
-function subjectOf({ id_token: idToken, access_token: accessToken }: TokenResponse): string | undefined {
+function subjectOf({ [unverifiedIdToken]: idToken, access_token: accessToken }: TokenResponse): string | undefined {
   for (const token of [idToken, accessToken]) {
     try {
-      const { sub } = decodeJwt(token ?? "");
-      if (sub !== undefined) return sub;
+      const { sub } = decodeJwt(typeof token === "string" ? token : "");
+      if (typeof sub === "string") return sub;
     } catch {
-      // An access token need not be a JWT.
+      // An access token need not be a JWT, and an ID token can be encrypted.
     }
   }
   return undefined;

@@ -66,6 +66,19 @@ describe("the metadata of a server", () => {
     await expect(found).rejects.toMatchObject({ code: "unreachable", data: { status } });
   });
 
+  test.each([
+    [null, "has no resource"],
+    [undefined, "has no resource"],
+    [[server.href], `has the resource ["${server.href}"]`],
+    [5, "has the resource 5"],
+  ])("is rejected with its value if the identifier is %j", async (identifier, reason) => {
+    const message = expect.stringContaining(`The metadata at ${atPath} ${reason}.`) as string;
+    const { found } = resource({ [atPath]: { ...metadata, resource: identifier } });
+    await expect(found).rejects.toMatchObject({ code: "authorization_failed", message });
+    const other = resource({ [atPath]: { ...metadata, resource: identifier }, [atRoot]: metadata });
+    expect(await other.found).toMatchObject({ resource: server.href });
+  });
+
   test("is undefined if the server publishes no metadata", async () => {
     expect(await resource({ [atPath]: new Response("<html>") }).found).toBeUndefined();
   });

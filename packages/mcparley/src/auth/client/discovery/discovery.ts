@@ -2,6 +2,7 @@ import { type AuthorizationServer, WWWAuthenticateChallengeError, processRevocat
 import { nameOf } from "../../../http/client/settings.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import type { GuardedFetch } from "../guarded-fetch.ts";
+import { isUnavailable } from "../oauth-error.ts";
 import type { AuthorizationOptions } from "../options.ts";
 import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
 import type { ReplyHeaders } from "../../../http/client/reply.ts";
@@ -143,10 +144,6 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
   }
 
   return discoverFirst(chooseIssuers(published?.authorizationServers ?? [], options));
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof LocalError && (error.code === "unreachable" || error.code === "timeout");
 }
 
 /** Throws `LocalError` `authorization_failed` unless `acceptResource` accepts the identifier for this server. */

@@ -42,9 +42,17 @@ export async function discoverResource(
       return undefined;
     });
     if (typeof document?.resource === "string") return readMetadata(document, document.resource, { server, url });
+    if (document?.authorization_servers !== undefined) failure ??= withoutResource(url, document.resource);
   }
   if (failure instanceof Error) throw failure;
   return undefined;
+}
+
+/** Returns the error for metadata without an identifier, which must not be used (RFC 9728, 3.3). */
+function withoutResource(url: URL, resource: unknown): LocalError {
+  const value = resource === undefined ? "no resource" : `the resource ${JSON.stringify(resource).slice(0, 200)}`;
+  const message = `The metadata at ${nameOf(url)} has ${value}. It must be the URL of the MCP server, as a text.`;
+  return new LocalError("authorization_failed", `${message} Its authorization servers are not used.`);
 }
 
 function readMetadata(

@@ -386,19 +386,65 @@ test("sign-ins that are not completed leave at most ten registrations", async ()
   expect(left).toContain(clientId);
 });
 
-test("a client that another process deletes during a sign-in is replaced", async () => {
-  const { world, start } = setting();
-  world.managesClients = true;
-  await start().signIn(notes);
-  let isFirst = true;
-  const back = async (url: URL): Promise<URL> => {
-    if (isFirst) await start().signOut(notes);
-    isFirst = false;
-    return url;
+describe("a client of a sign-in that waits for the user", () => {
+  /** Signs in to the second server, and runs the work of other processes while the user is at the page. */
+  const signInDuring = ({ world, start }: ReturnType<typeof setting>, work: () => Promise<unknown>) => {
+    const back = async (url: URL): Promise<URL> => {
+      await work();
+      return url;
+    };
+    return start(7777, { signIn: world.person({ back }) }).signIn(mail);
   };
-  const { clientId } = await start(7777, { signIn: world.person({ back }) }).signIn(mail);
-  expect(world.clients).toEqual(new Set([clientId]));
-  expect(world.registrations).toHaveLength(2);
+
+  test.each<[string, (start: () => OAuth) => Promise<unknown>]>([
+    ["sign-out", (start) => start().signOut(notes)],
+    ["sign-in with another client", (start) => start().signIn(notes, { newClient: true })],
+  ])("is not deleted by the %s of another server, here or at the issuer", async (_, work) => {
+    const all = setting();
+    const { world, start, call } = all;
+    world.managesClients = true;
+    const first = await start().signIn(notes);
+    const { clientId } = await signInDuring(all, () => work(start));
+    expect(clientId).toBe(first.clientId);
+    expect(deletions(world)).toEqual([]);
+    expect(await call(start(), mail)).toBe(202);
+    expect(await start().signOut(mail)).toBe("revoked");
+    expect(deletions(world)).toEqual([clientId]);
+  });
+
+  test("is deleted as usual if the sign-in has failed, or does not end within an hour", async () => {
+    const all = setting();
+    const { world, clock, start } = all;
+    world.managesClients = true;
+    const first = await start().signIn(notes);
+    await expect(signInDuring(all, () => Promise.reject(new Error("closed")))).rejects.toThrow("closed");
+    await start().signOut(notes);
+    expect(deletions(world)).toEqual([first.clientId]);
+
+    const second = await start().signIn(notes);
+    const late = async (): Promise<void> => {
+      await clock.advance(3_600_000);
+      await start().signOut(notes);
+    };
+    const { clientId } = await signInDuring(all, late);
+    expect(deletions(world)).toEqual([first.clientId, second.clientId]);
+    expect(world.clients).toEqual(new Set([clientId]));
+  });
+
+  test("is replaced if it is deleted while it is checked", async () => {
+    const { world, start } = setting();
+    world.managesClients = true;
+    const first = await start().signIn(notes);
+    world.rewrite = async (response, { path }) => {
+      world.rewrite = path.startsWith("/register/") ? undefined : world.rewrite;
+      if (path.startsWith("/register/")) await start().signOut(notes);
+      return response;
+    };
+    const { clientId } = await start().signIn(mail);
+    expect(clientId).not.toBe(first.clientId);
+    expect(world.registrations).toHaveLength(2);
+    expect(world.visits).toHaveLength(2);
+  });
 });
 
 describe("a refused registration", () => {

@@ -17,6 +17,14 @@ export interface Registration extends ClientIdentity {
   readonly configuration?: { readonly url: string; readonly token: string } | undefined;
   /** The URLs of the MCP servers with tokens of this client. Undefined, and so never empty, in records of earlier versions. */
   readonly servers?: readonly string[] | undefined;
+  /** The sign-ins that use this client now, also those of other processes. */
+  readonly signIns?: readonly RunningSignIn[] | undefined;
+}
+
+/** A sign-in for an MCP server. It counts as running until it has ended or `until`, in milliseconds since 1970. */
+interface RunningSignIn {
+  readonly server: string;
+  readonly until: number;
 }
 
 /** The stored registrations at one authorization server, oldest first. */
@@ -28,6 +36,8 @@ interface Stored {
 
 /** Milliseconds without a second replacement of a registration to which no tokens were issued. */
 const REPLACEMENT_MS = 600_000;
+/** Milliseconds for which a sign-in keeps its registration, if its process ends without a result. */
+const SIGN_IN_MS = 3_600_000;
 /** Registrations without tokens, such as those of sign-ins that were not completed. */
 const MAX_UNUSED = 10;
 
@@ -35,7 +45,7 @@ const MAX_UNUSED = 10;
  * The registrations at one authorization server. Each sign-in whose redirect URI no registration has adds one.
  *
  * A registration stays until no tokens refer to it: the user has signed out of its last server, or has signed in there with
- * another client. It also ends if the authorization server does not accept it.
+ * another client. It also ends if the authorization server does not accept it. A registration that a sign-in uses stays.
  */
 export class ClientRegistrations {
   readonly #stored: StoredValue<Stored>;
@@ -52,15 +62,47 @@ export class ClientRegistrations {
     return withSingle(await this.#stored.read(), await this.#single.read()).clients;
   }
 
-  /** Adds a registration without tokens, or replaces the one with its id. */
-  async put(registration: Registration): Promise<void> {
+  /** Adds a registration without tokens for a sign-in. */
+  async add(registration: Registration, server: string, now: number): Promise<void> {
     await this.#update(({ clients, ...others }) => {
-      const isKnown = clients.some(({ id }) => id === registration.id);
-      if (isKnown)
-        return { ...others, clients: clients.map((one) => (one.id === registration.id ? registration : one)) };
-      const surplus = clients.filter(({ servers }) => servers?.length === 0).slice(0, 1 - MAX_UNUSED);
-      return { ...others, clients: [...clients.filter((one) => !surplus.includes(one)), registration] };
+      const surplus = clients.filter((client) => isUnused(client, now)).slice(0, 1 - MAX_UNUSED);
+      const added = { ...registration, signIns: [{ server, until: now + SIGN_IN_MS }] };
+      return { ...others, clients: [...clients.filter((one) => !surplus.includes(one)), added] };
     });
+  }
+
+  /** Changes a registration after its server has changed it, unless another process has deleted it. */
+  async change({ id, ...changed }: Registration): Promise<void> {
+    await this.#update(({ clients, ...others }) => ({
+      ...others,
+      clients: clients.map((one) => {
+        const { servers, signIns } = one;
+        return one.id === id ? { ...changed, id, servers, signIns } : one;
+      }),
+    }));
+  }
+
+  /** Records that a sign-in uses a registration. Returns false if another process has deleted it. */
+  async startSignIn(clientId: string, server: string, now: number): Promise<boolean> {
+    let isStored = false;
+    await this.#update(({ clients, ...others }) => {
+      isStored = clients.some(({ id }) => id === clientId);
+      const started = { server, until: now + SIGN_IN_MS };
+      const changed = clients.map((client) => {
+        const signIns = otherSignIns(client, server);
+        return { ...client, signIns: client.id === clientId ? [...signIns, started] : signIns };
+      });
+      return { ...others, clients: changed };
+    });
+    return isStored;
+  }
+
+  /** Records that the sign-in for a server has failed. `assign` records a success. */
+  async endSignIn(server: string): Promise<void> {
+    await this.#update(({ clients, ...others }) => ({
+      ...others,
+      clients: clients.map((client) => ({ ...client, signIns: otherSignIns(client, server) })),
+    }));
   }
 
   /**
@@ -85,15 +127,16 @@ export class ClientRegistrations {
    * Records that the tokens of a server were issued to this client, or with undefined that the server has no tokens. Deletes
    * and returns the registrations whose last tokens these were.
    */
-  async assign(server: string, clientId: string | undefined): Promise<readonly Registration[]> {
+  async assign(server: string, clientId: string | undefined, now: number): Promise<readonly Registration[]> {
     let unused: Registration[] = [];
     await this.#update(({ clients }) => {
       const assigned = clients.map((client) => {
         const { id, servers } = client;
         const others = servers?.filter((one) => one !== server);
-        return { ...client, servers: id === clientId ? others?.concat(server) : others };
+        const signIns = otherSignIns(client, server);
+        return { ...client, servers: id === clientId ? others?.concat(server) : others, signIns };
       });
-      unused = assigned.filter(({ servers }, i) => servers?.length === 0 && clients[i]?.servers?.length !== 0);
+      unused = assigned.filter((client, i) => isUnused(client, now) && clients[i]?.servers?.length !== 0);
       return { clients: assigned.filter((client) => !unused.includes(client)) };
     });
     return unused;
@@ -111,6 +154,15 @@ export class ClientRegistrations {
     });
     if (single) await this.#single.set(undefined);
   }
+}
+
+/** Whether a client has no tokens, and no sign-in uses it. */
+function isUnused({ servers, signIns }: Registration, now: number): boolean {
+  return servers?.length === 0 && !signIns?.some(({ until }) => until > now);
+}
+
+function otherSignIns({ signIns = [] }: Registration, server: string): readonly RunningSignIn[] {
+  return signIns.filter((one) => one.server !== server);
 }
 
 /** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */

@@ -59,10 +59,11 @@ export async function authenticateClient(
 ): Promise<KnownClient> {
   const { id, secret, method, privateKey } = credential;
   const client = { client_id: id };
+  const isConfidential = secret !== undefined || privateKey !== undefined;
   const isCertain = secret === undefined || method !== undefined || privateKey !== undefined;
   const [first, second] = isCertain ? [] : secretMethods(metadata);
   if (first === undefined || second === undefined) {
-    return { client, authentication: await clientAuthentication(credential)(metadata) };
+    return { client, isConfidential, authentication: await clientAuthentication(credential)(metadata) };
   }
   const accepted = new StoredValue<string>(storage, `client-method:${JSON.stringify([metadata.issuer, id])}`);
   const [preferred, other] = (await accepted.read()) === second ? [second, first] : [first, second];
@@ -70,6 +71,7 @@ export async function authenticateClient(
     clientAuthentication({ ...credential, method: name })(metadata);
   return {
     client,
+    isConfidential,
     authentication: await authenticateBy(preferred),
     alternative: {
       authentication: await authenticateBy(other),

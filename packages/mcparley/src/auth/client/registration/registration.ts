@@ -12,7 +12,7 @@ import {
 import { StoredValue } from "../credentials.ts";
 import type { Discovered } from "../discovery/discovery.ts";
 import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "../endpoints.ts";
-import type { GrantContext, TokenAssignment } from "../grant.ts";
+import { type GrantContext, type TokenAssignment, requireEndpoint } from "../grant.ts";
 import { authenticate } from "./known-client.ts";
 import { isClientRefusal, refusalCode } from "../oauth-error.ts";
 import type { RegisteredClient, RegistrationOptions } from "../options.ts";
@@ -58,14 +58,22 @@ export async function findClient(
     return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
   const registrations = registrationsAt(context);
+  const { at, clock } = context;
   return registrations.exclusively(async () => {
     const isNew = context.registration === "new";
     const earlier = isNew ? undefined : await earlierClient(options, context, redirectUri);
-    if (earlier) return earlier;
+    if (earlier && (await registrations.startSignIn(earlier.client.client_id, at.server.href, clock.now())))
+      return earlier;
     const registered = await register(options, context, redirectUri);
-    await registrations.put(registered);
-    return authenticate(registered, context);
+    const known = await authenticate(registered, context);
+    await registrations.add(registered, at.server.href, clock.now());
+    return known;
   });
+}
+
+/** Records that a sign-in has failed, so that it uses its client no longer. */
+export async function releaseClient(context: GrantContext): Promise<void> {
+  await registrationsAt(context).endSignIn(context.at.server.href);
 }
 
 /** Returns the client of the last registration that may use this redirect URI. */
@@ -104,7 +112,7 @@ async function checkedClient(
   const response = await fetchRegistration(endpoints.fetch, registration, signal);
   if (response) {
     const present = readRegistration(response, registration, { issuer: at.issuer, now: clock.now() });
-    if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).put(present);
+    if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).change(present);
     return authenticate(present, context);
   }
   const known = await authenticate(registration, context);
@@ -189,8 +197,8 @@ export async function forgetClient(
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
 export async function assignTokens(assignment: TokenAssignment): Promise<void> {
-  const { storage, fetch, server, issuer, clientId, signedOutClientId } = assignment;
-  const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId);
+  const { storage, clock, fetch, server, issuer, clientId, signedOutClientId } = assignment;
+  const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId, clock.now());
   const forgotten = [...unused.map(({ id }) => id), ...(signedOutClientId === undefined ? [] : [signedOutClientId])];
   for (const id of forgotten) await offlineRefusal(storage, issuer, id).set(undefined);
   await deleteRegistrations(fetch, unused);
@@ -246,6 +254,7 @@ async function register(
   const { at, endpoints, clock } = context;
   const { clientName = "mcparley", clientUri } = options;
   if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
+  requireEndpoint(context, "registration_endpoint");
   const { protocol, hostname } = new URL(redirectUri);
   // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
   const isWeb = protocol === "https:" && !isLoopback(hostname);
