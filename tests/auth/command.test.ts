@@ -160,7 +160,7 @@ test("processes whose token is refused at the same time redeem the rotating refr
   const before = issuer.tokenRequests.length;
   const calls = [1, 2, 3].map(() => mcparley(["call", server.url, "whoami"]));
   // On a busy machine a process waits so long for the one with the lock that it prints a note.
-  const note = "Waiting for another mcparley process that is signing in ...\n";
+  const note = "Waiting for the credentials, which another mcparley process has locked ...\n";
   const ended = (await Promise.all(calls)).map(({ code, err }) => [code, err.replace(note, "")]);
   expect(ended).toEqual([1, 2, 3].map(() => [0, ""]));
   const grants = issuer.tokenRequests.slice(before).map((form) => form.get("grant_type"));

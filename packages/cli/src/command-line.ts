@@ -3,9 +3,6 @@ import { type CommandIo, UsageError, version } from "./client/io.ts";
 import { paragraph, viewOf } from "./client/screen.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { writeText } from "./output.ts";
-import type { ServeIo } from "./serve/serve.ts";
-
-export type ProgramIo = CommandIo & ServeIo;
 
 /** The commands that use a server. */
 export const clientCommandNames: readonly string[] = [
@@ -56,7 +53,7 @@ Options
 const commandNames: readonly string[] = ["serve", "chat", ...clientCommandNames];
 
 /** Runs the command and returns the exit code. `argv` starts with the command's name. */
-export async function run(argv: readonly string[], io: ProgramIo): Promise<number> {
+export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const [command, ...rest] = argv;
   try {
     if (command === "help" && rest[0] !== undefined) return await printHelp(rest[0], io);
@@ -81,7 +78,7 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
 }
 
 /** Prints the help of a command or a topic. */
-async function printHelp(word: string, io: ProgramIo): Promise<number> {
+async function printHelp(word: string, io: CommandIo): Promise<number> {
   if (commandNames.includes(word)) return run([word, "--help"], io);
   const { helpTopics } = await import("./client/help.ts");
   const topic = helpTopics.get(word);
@@ -93,7 +90,7 @@ async function printHelp(word: string, io: ProgramIo): Promise<number> {
   return exitCodes.ok;
 }
 
-function explain(error: unknown, io: ProgramIo): number {
+function explain(error: unknown, io: CommandIo): number {
   if (error instanceof UsageError) {
     const view = viewOf(io, io.isTerminal.stderr);
     const hint = error.hint === undefined ? "" : `${paragraph(error.hint, view, "  ")}\n`;

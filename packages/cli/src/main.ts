@@ -2,13 +2,7 @@ import { processIo } from "./client/io.ts";
 import { exitCodes } from "./client/report-error.ts";
 import { run } from "./command-line.ts";
 
-const code = await run(process.argv.slice(2), {
-  ...processIo(),
-  onTerminate: (listener) => {
-    process.on("SIGTERM", listener);
-    return () => process.off("SIGTERM", listener);
-  },
-});
+const code = await run(process.argv.slice(2), processIo());
 // Open handles must not keep the process alive after an interruption, or after the end of `--timeout`.
-if (code === exitCodes.interrupted || code === exitCodes.timeout) process.exit(code);
+if (code === exitCodes.interrupted || code === exitCodes.terminated || code === exitCodes.timeout) process.exit(code);
 process.exitCode = code;

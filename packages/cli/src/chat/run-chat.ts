@@ -1,14 +1,14 @@
 import type { AnyCommand } from "../client/session.ts";
-import type { ProgramIo } from "../command-line.ts";
 import { commandHelp } from "../client/help.ts";
-import { UsageError } from "../client/io.ts";
+import { type CommandIo, UsageError } from "../client/io.ts";
 import { yesNotice } from "../client/option-definitions.ts";
 import { readWords } from "../client/options.ts";
 import { choose } from "../client/questions/choose.ts";
 import { isAttended, talk } from "../client/questions/prompter.ts";
 import { exitCodes, reportError } from "../client/report-error.ts";
 import { Screen, printText } from "../client/screen.ts";
-import { createStop } from "../client/stop.ts";
+import { credentialsReleased } from "../client/sign-in/credentials.ts";
+import { type Stop, createStop, endedBySignal } from "../client/stop.ts";
 import { visibleLine } from "../client/terminal-text.ts";
 import { storableTargets } from "./history/storable-targets.ts";
 import { type StoredChat, openHistory } from "./history/stored-chats.ts";
@@ -46,7 +46,7 @@ export const chatCommand: AnyCommand = {
 };
 
 /** Runs `mcparley chat` and returns the exit code. Reports errors and does not throw them. */
-export async function runChat(argv: readonly string[], io: ProgramIo): Promise<number> {
+export async function runChat(argv: readonly string[], io: CommandIo): Promise<number> {
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   const json = own.includes("--json") ? "document" : undefined;
   const screen = new Screen(io, () => stop.breakPipe());
@@ -63,16 +63,21 @@ export async function runChat(argv: readonly string[], io: ProgramIo): Promise<n
     const isPiped = options.prompt === undefined && !io.isTerminal.stdin && !options.lines;
     const note = (text: string): void => screen.note(text);
     const piped = isPiped ? (await readRequiredStdin(io, { signal: stop.signal, note })).text : undefined;
-    if (options.prompt !== undefined) return await Promise.race([runOnce(start, setting), secondInterrupt(stop)]);
+    if (options.prompt !== undefined) {
+      const work = runOnce(start, setting).finally(credentialsReleased);
+      return await Promise.race([work.then((code) => endedBySignal(stop) ?? code), secondSignal(stop)]);
+    }
     // From here on, Ctrl-C belongs to the chat.
     stop.dispose();
     let isHungUp = false;
     const code = await runInteractive({ ...start, piped }, (listener) => onEnd(io, listener, () => (isHungUp = true)));
+    await credentialsReleased();
     // The terminal does not exist any more. Node aborts at a usual exit, because it cannot restore the modes of the terminal.
     if (isHungUp) process.kill(process.pid, "SIGHUP");
     return code;
   } catch (error) {
-    if (stop.reason === "interrupted") return exitCodes.interrupted;
+    const code = endedBySignal(stop);
+    if (code !== undefined) return code;
     return await reportError(error, { screen, json, verbose: own.includes("--verbose") || own.includes("-v") });
   } finally {
     stop.dispose();
@@ -80,7 +85,7 @@ export async function runChat(argv: readonly string[], io: ProgramIo): Promise<n
 }
 
 /** Calls the listener when the system or the end of the terminal ends the process. Returns a function that stops it. */
-function onEnd(io: ProgramIo, listener: () => void, onHangUp: () => void): () => void {
+function onEnd(io: CommandIo, listener: () => void, onHangUp: () => void): () => void {
   const hangUp = (): void => {
     onHangUp();
     listener();
@@ -93,9 +98,9 @@ function onEnd(io: ProgramIo, listener: () => void, onHangUp: () => void): () =>
   };
 }
 
-async function secondInterrupt(stop: ReturnType<typeof createStop>): Promise<number> {
+async function secondSignal(stop: Stop): Promise<number> {
   await stop.ended;
-  return exitCodes.interrupted;
+  return endedBySignal(stop) ?? exitCodes.interrupted;
 }
 
 /** Reads the stored conversation, chooses the model, and finds the servers. Asks the user before code of others is run. */

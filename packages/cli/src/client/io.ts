@@ -22,6 +22,8 @@ export interface CommandIo {
   columns(): number | undefined;
   /** Calls `listener` on each Ctrl-C until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
+  /** Calls `listener` on each SIGTERM until the returned function is called. */
+  onTerminate(listener: () => void): () => void;
   /**
    * Calls `run` after a number of milliseconds, when the keys that were pressed in this time have been read. Returns a function that
    * cancels the call.
@@ -64,6 +66,10 @@ export function processIo(): CommandIo {
     onInterrupt: (listener) => {
       process.on("SIGINT", listener);
       return () => process.off("SIGINT", listener);
+    },
+    onTerminate: (listener) => {
+      process.on("SIGTERM", listener);
+      return () => process.off("SIGTERM", listener);
     },
     after: afterKeys,
     openUrl: loadAndOpen,

@@ -18,7 +18,8 @@ import { type Action, type AnyCommand, type Connected, type Session, authOf, ope
 import { readConnection } from "./config/network.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
-import { type Stop, createStop } from "./stop.ts";
+import { credentialsReleased } from "./sign-in/credentials.ts";
+import { type Stop, createStop, endedBySignal } from "./stop.ts";
 import { resolveTarget } from "./config/target.ts";
 
 /** The commands that use a server, by name. */
@@ -58,11 +59,13 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   });
   try {
     const work = runCommand(name, argv, { io, screen, stop, connected }).then(
-      () => (stop.reason === "interrupted" ? exitCodes.interrupted : exitCodes.ok),
+      () => endedBySignal(stop) ?? exitCodes.ok,
       (error: unknown) =>
         endedBy(error, stop) ?? reportError(inTime(error, connected, stop), { screen, ...shown, ...connected }),
     );
-    return await Promise.race([work, stop.ended.then(() => exitCodes.interrupted)]);
+    // The request of a renewal is not aborted with the call for which the tokens are renewed.
+    const released = work.then((code) => credentialsReleased().then(() => code));
+    return await Promise.race([released, stop.ended.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
   } catch (error) {
     // The report itself could not be written.
     screen.note(error instanceof Error ? error.message : String(error));
@@ -72,9 +75,10 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   }
 }
 
-/** Returns the exit code if the user or the reader of stdout ended the command. Its error is then not reported. */
+/** Returns the exit code if a signal or the reader of stdout ended the command. Its error is then not reported. */
 function endedBy(error: unknown, stop: Stop): number | undefined {
-  if (stop.reason === "interrupted") return exitCodes.interrupted;
+  const code = endedBySignal(stop);
+  if (code !== undefined) return code;
   if (stop.reason === "broken_pipe" && !(error instanceof UsageError)) return exitCodes.ok;
   return undefined;
 }

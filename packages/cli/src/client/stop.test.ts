@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", 
 afterEach(() => void vi.useRealTimers());
 
 function makeStop(): ReturnType<typeof createStop> {
-  return createStop({ onInterrupt: () => () => {} }, () => {});
+  return createStop({ onInterrupt: () => () => {}, onTerminate: () => () => {} }, () => {});
 }
 
 describe("the limit of a command", () => {

@@ -18,13 +18,10 @@ import { type ServeOptions, readServeOptions, serveHelp } from "./serve-options.
 import { settingsFile } from "./settings/server-settings.ts";
 import type { FolderWatch } from "./watch.ts";
 
-export interface ServeIo extends Pick<
+export type ServeIo = Pick<
   CommandIo,
-  "stdin" | "stdout" | "stderr" | "env" | "cwd" | "isTerminal" | "onInterrupt"
-> {
-  /** Calls `listener` when the process receives a termination request, until the returned function is called. */
-  onTerminate(listener: () => void): () => void;
-}
+  "stdin" | "stdout" | "stderr" | "env" | "cwd" | "isTerminal" | "onInterrupt" | "onTerminate"
+>;
 
 /** Runs `mcparley serve` and returns the exit code. Throws `UsageError`. */
 export async function runServe(argv: readonly string[], io: ServeIo): Promise<number> {

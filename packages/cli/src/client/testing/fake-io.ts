@@ -32,6 +32,7 @@ export interface FakeIo extends CommandIo {
   /** The answers that no question took. */
   readonly unused: string[];
   pressCtrlC(): void;
+  terminate(): void;
   /** Resolves when `text` has been written to stdout or stderr. */
   seen(text: string): Promise<void>;
 }
@@ -54,6 +55,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     setImmediate(() => (answer === "^D" ? stdin.end() : stdin.write(`${answer}\n`)));
   });
   const interrupts = new Set<() => void>();
+  const terminations = new Set<() => void>();
   const targets: ConnectTarget[] = [];
   const launched: string[][] = [];
   return {
@@ -70,6 +72,10 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
       interrupts.add(listener);
       return () => interrupts.delete(listener);
     },
+    onTerminate: (listener) => {
+      terminations.add(listener);
+      return () => terminations.delete(listener);
+    },
     after: options.after ?? callAtOnce,
     openUrl: (url) =>
       openUrl(url, {
@@ -85,6 +91,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     launched,
     unused: answers,
     pressCtrlC: () => interrupts.forEach((listener) => listener()),
+    terminate: () => terminations.forEach((listener) => listener()),
     seen: (text) =>
       new Promise((resolve) => {
         const look = (): void => {

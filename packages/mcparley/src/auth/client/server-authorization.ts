@@ -146,7 +146,7 @@ export class ServerAuthorization {
         if (!signal.aborted) this.#failed = { upTo: this.#challenges, error };
         throw error;
       }
-    });
+    }, signal);
   }
 
   /**

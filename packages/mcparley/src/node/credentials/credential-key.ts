@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ra
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isObject } from "../../rpc/messages.ts";
-import { unusable } from "./private-folder.ts";
+import { unusable, unwritable } from "./private-folder.ts";
 
 /** Stores the encryption key of credentials outside of their folder, as `keychain` does. */
 export interface KeyStorage {
@@ -162,7 +162,7 @@ async function writeKeyFile(folder: string, content: KeyFile): Promise<void> {
     await writeFile(temporary, `${JSON.stringify(content)}\n`, { mode: fileMode, flag: "wx", flush: true });
     await rename(temporary, path.join(folder, fileName));
   } catch (error) {
-    throw unusable(folder, (error as Error).message, error);
+    throw unwritable(folder, error as NodeJS.ErrnoException);
   }
 }
 

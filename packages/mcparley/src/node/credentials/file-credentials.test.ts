@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -295,11 +295,47 @@ describe("several processes", () => {
     expect(isIn).toBe(true);
   });
 
-  test("the lease of a killed process is acquired after it has expired", async () => {
+  test("the lease of a killed process is acquired at once", async () => {
     const holder = start("hold", folder);
     await once(holder.stdout!, "data");
     holder.kill("SIGKILL");
     await once(holder, "close");
+    const clock = { now: () => Date.now(), setTimeout: () => 0, clearTimeout: () => {} };
+    expect(await fileCredentials(folder, { clock }).exclusively("k", async () => "free")).toBe("free");
+  });
+
+  test("an aborted wait ends at once with the reason of its signal, and the lease stays with its holder", async () => {
+    const holder = start("hold", folder);
+    await once(holder.stdout!, "data");
+    const storage = fileCredentials(folder, {
+      clock: { now: () => Date.now(), setTimeout: () => 0, clearTimeout: () => {} },
+    });
+    const controller = new AbortController();
+    let runs = 0;
+    const work = async (): Promise<number> => ++runs;
+    const waiting = storage.exclusively("k", work, controller.signal);
+    await storage.get("anything");
+    controller.abort(new Error("given up"));
+    await expect(waiting).rejects.toThrow("given up");
+    await expect(storage.exclusively("k", work, controller.signal)).rejects.toThrow("given up");
+    const next = fileCredentials(folder).exclusively("k", work);
+    expect(runs).toBe(0);
+    holder.stdin!.write("go on\n");
+    expect(await next).toBe(1);
+  });
+
+  test("the lease of a process on another machine is acquired after it has expired", async () => {
+    const holder = start("hold", folder);
+    await once(holder.stdout!, "data");
+    holder.kill("SIGKILL");
+    await once(holder, "close");
+    for (const name of readdirSync(folder).filter((one) => one.endsWith(".log"))) {
+      const file = path.join(folder, name);
+      const owner = new RegExp(` ${holder.pid} [^}]*?${hostname()}`, "g");
+      const moved = readFileSync(file, "utf8").replace(owner, (text) => text.replace(hostname(), "another-machine"));
+      expect(moved).toContain("another-machine");
+      writeFileSync(file, moved);
+    }
     let now = Date.now();
     const clock = {
       now: () => now,

@@ -1,11 +1,12 @@
-import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { CredentialStorage } from "../../auth/client/credentials.ts";
 import { type Clock, wakefulClock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { openFileStore } from "../file-store.ts";
 import { type FolderKey, type KeySource, type SealedValues, keyOfFolder } from "./credential-key.ts";
-import { isPrivateFolder, makePrivateFolder, unusable } from "./private-folder.ts";
+import { withLease } from "./lease.ts";
+import { isPrivateFolder, makePrivateFolder, unusable, unwritable } from "./private-folder.ts";
 
 /** Options of `fileCredentials`. */
 export interface FileCredentialsOptions extends KeySource {
@@ -82,11 +83,11 @@ class FileCredentials implements CredentialStorage {
     });
   }
 
-  async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
+  async exclusively<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await makePrivateFolder(this.#folder);
     return this.#withStore(async (store) => {
       const values = await this.#keyIn(store);
-      return withLease(`lease:${values.nameOf(key)}`, work, { store, clock: this.#clock });
+      return withLease(`lease:${values.nameOf(key)}`, work, { store, clock: this.#clock, signal });
     });
   }
 
@@ -114,92 +115,13 @@ class FileCredentials implements CredentialStorage {
     const store = openFileStore(this.#folder, { clock: this.#clock, erase: true });
     try {
       return await use(store);
+    } catch (error) {
+      if (!(error instanceof LocalError) || error.code !== "store_unavailable") throw error;
+      throw unwritable(this.#folder, error.cause as NodeJS.ErrnoException);
     } finally {
       await store.close();
     }
   }
-}
-
-/** Milliseconds after which a lease expires if its holder has died, and milliseconds between two renewals. */
-const leaseTtl = 15_000;
-const renewInterval = 5_000;
-/** Milliseconds between two attempts to take a lease. */
-const retryInterval = 1_000;
-
-/**
- * Runs work while no other user of the store, in any process, runs work under the same name.
- *
- * The lease on the name is renewed while the work runs. If a holder has died, others wait until its lease expires, at most
- * 15 seconds. If the machine of a holder sleeps for longer than that, another process can take the lease.
- */
-async function withLease<T>(
-  name: string,
-  work: () => Promise<T>,
-  { store, clock }: { store: Store; clock: Clock },
-): Promise<T> {
-  const owner = randomUUID();
-  await takeLease(name, owner, { store, clock });
-  const stop = renewLease(name, owner, { store, clock });
-  try {
-    return await work();
-  } finally {
-    await stop();
-    await store.compareAndSet(name, owner, undefined, { ttl: leaseTtl });
-    await store.publish(name, "");
-  }
-}
-
-async function takeLease(name: string, owner: string, { store, clock }: { store: Store; clock: Clock }): Promise<void> {
-  const tryToTake = (): Promise<boolean> => store.compareAndSet(name, undefined, owner, { ttl: leaseTtl });
-  if (await tryToTake()) return;
-  let wake: (() => void) | undefined;
-  let isReleased = false;
-  const unsubscribe = await store.subscribe(name, () => {
-    isReleased = true;
-    wake?.();
-  });
-  try {
-    while (!(await tryToTake())) {
-      if (!isReleased) await sleep(clock, (resolve) => (wake = resolve));
-      isReleased = false;
-    }
-  } finally {
-    await unsubscribe();
-  }
-}
-
-/** Waits for an interval, or until `wake` is called. */
-async function sleep(clock: Clock, onStart: (wake: () => void) => void): Promise<void> {
-  let timer: unknown;
-  await new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, retryInterval);
-    onStart(resolve);
-  });
-  clock.clearTimeout(timer);
-}
-
-/** Renews a lease. The returned function stops this, and settles when no renewal is in flight. */
-function renewLease(
-  name: string,
-  owner: string,
-  { store, clock }: { store: Store; clock: Clock },
-): () => Promise<void> {
-  let isOver = false;
-  let underWay: Promise<unknown> = Promise.resolve();
-  let timer: unknown;
-  const again = (): void => {
-    timer = clock.setTimeout(() => {
-      // The next renewal compensates for one that fails.
-      underWay = store.compareAndSet(name, owner, owner, { ttl: leaseTtl }).catch(() => {});
-      void underWay.then(() => isOver || again());
-    }, renewInterval);
-  };
-  again();
-  return async () => {
-    isOver = true;
-    clock.clearTimeout(timer);
-    await underWay;
-  };
 }
 
 /**
