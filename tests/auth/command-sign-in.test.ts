@@ -27,7 +27,7 @@ const grow = tool({
 const byHand = {
   client_id: "by-hand",
   client_secret: "of-the-client-4711",
-  redirect_uris: ["http://127.0.0.1/callback"],
+  redirect_uris: ["http://127.0.0.1/callback", "http://127.0.0.1/signed/in"],
   application_type: "native" as const,
   grant_types: ["authorization_code", "refresh_token"],
 };
@@ -261,6 +261,21 @@ test("a command reports that it waits for the sign-in of another process", async
   expect(await doneFirst).toBe(130);
   expect(await doneSecond).toBe(0);
 });
+
+test.each(["http://127.0.0.1/callback", "http://127.0.0.1/signed/in"])(
+  "login with the registered redirect URI %s uses a free port",
+  async (uri) => {
+    const io = atTerminal({ env: { SECRET: byHand.client_secret } });
+    const client = ["--client-id", "by-hand", "--client-secret-env", "SECRET", "--redirect-uri", uri];
+    expect(await runClientCommand("login", [server.url, ...client], io)).toBe(0);
+    expect(
+      issuer.tokenRequests
+        .at(-1)
+        ?.get("redirect_uri")
+        ?.replace(/:\d+\//, "/"),
+    ).toBe(uri);
+  },
+);
 
 describe("a command that is stopped during a token request", () => {
   let hasRequest: Promise<void>;

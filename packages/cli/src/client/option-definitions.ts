@@ -339,7 +339,8 @@ function clientIdentityOptions(): OptionDefinition[] {
       name: "redirect-uri",
       value: "URL",
       commands: signingIn,
-      description: "the redirect URI of this client, such as http://127.0.0.1:PORT/callback",
+      description:
+        "the redirect URI of this client: http://127.0.0.1, [::1] or localhost, with any path, with or without a port",
     },
   ];
 }

@@ -178,7 +178,9 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
 function checkRedirectUri(redirectUri: string, { redirectUri: registered = redirectUri }: OAuthOptions): void {
-  if (redirectUri !== registered) {
+  // A server must accept any port if the URI of a client on this machine has none (RFC 8252, 7.3).
+  const withoutPort = redirectUri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d+/, "$1");
+  if (redirectUri !== registered && withoutPort !== registered) {
     const message =
       `The client is registered with the redirect URI ${JSON.stringify(registered)}, but this sign-in receives redirects at ` +
       `${JSON.stringify(redirectUri)}. Check that its port is free, and that the sign-in can listen at such a URL.`;
