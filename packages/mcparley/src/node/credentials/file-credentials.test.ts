@@ -213,6 +213,48 @@ describe("the key", () => {
   });
 });
 
+describe("a folder whose parts do not belong together is refused", () => {
+  const log = (): string =>
+    path.join(
+      folder,
+      readdirSync(folder).find((name) => name.endsWith(".log"))!,
+    );
+  const refusal = (reason: string) => ({
+    code: "unusable_storage",
+    message: expect.stringContaining(reason) as string,
+  });
+
+  test.each<[what: string, damage: () => void, reason: string]>([
+    ["without key.json", () => rmSync(path.join(folder, "key.json")), "its file key.json is missing"],
+    ["with the key.json of another folder", () => useKeyOfOther(), "encrypted with another key"],
+    ["without its log", () => rmSync(log()), "its log is damaged"],
+    ["with an empty log", () => writeFileSync(log(), ""), "its log is damaged"],
+    ["with a log of other bytes", () => writeFileSync(log(), Buffer.alloc(500, 0xfe)), "its log is damaged"],
+    ["with a log of other lines", () => writeFileSync(log(), "<html>\n<body>\n"), "its log is damaged"],
+  ])("%s", async (_what, damage, reason) => {
+    await fileCredentials(folder).compareAndSet("k", undefined, "v");
+    await fileCredentials(path.join(parent, "other")).compareAndSet("k", undefined, "other");
+    damage();
+    const storage = fileCredentials(folder);
+    await expect(storage.get("k")).rejects.toMatchObject(refusal(reason));
+    await expect(storage.compareAndSet("k", undefined, "w")).rejects.toMatchObject(refusal(reason));
+    await expect(storage.exclusively("k", async () => {})).rejects.toMatchObject(refusal(reason));
+  });
+
+  function useKeyOfOther(): void {
+    cpSync(path.join(parent, "other", "key.json"), path.join(folder, "key.json"));
+  }
+
+  test("but not one that an earlier version has made", async () => {
+    await fileCredentials(folder).compareAndSet("k", undefined, "v");
+    const file = path.join(folder, "key.json");
+    const { isInLog: _, ...earlier } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify(earlier));
+    writeFileSync(log(), readFileSync(log(), "utf8").replace(/^.*"key":"key[":].*$/gm, ""));
+    expect(await fileCredentials(folder).get("k")).toBe("v");
+  });
+});
+
 describe("several processes", () => {
   const script = path.join(tmpdir(), `mcparley-credentials-${process.pid}.mjs`);
   const children: ChildProcess[] = [];

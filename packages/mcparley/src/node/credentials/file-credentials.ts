@@ -14,6 +14,13 @@ export interface FileCredentialsOptions extends KeySource {
   clock?: Clock;
 }
 
+/** The name of a value that exists if a key was created, and the lifetime of this value in milliseconds. */
+const anyKey = "key";
+const unlimited = 1e15;
+
+/** Returns the name of a value that exists if a key was created, and is this one. */
+const keyEntry = ({ check }: SealedValues): string => `key:${check}`;
+
 /** Milliseconds after which credentials that were not renewed are deleted: 400 days. */
 const lifetime = 400 * 86_400_000;
 
@@ -61,9 +68,9 @@ class FileCredentials implements CredentialStorage {
   async get(key: string): Promise<string | undefined> {
     // Reading does not create the folder.
     if (!(await isPrivateFolder(this.#folder))) return undefined;
-    const values = await this.#key.read();
-    if (!values) return undefined;
     return this.#withStore(async (store) => {
+      const values = await this.#usableKey(store);
+      if (!values) return undefined;
       const name = values.nameOf(key);
       const sealed = await store.get(name);
       return sealed === undefined ? undefined : this.#open(values, name, sealed);
@@ -99,15 +106,37 @@ class FileCredentials implements CredentialStorage {
 
   /** Returns the encryption of the folder. The first write creates its key. */
   async #keyIn(store: Store): Promise<SealedValues> {
-    const known = await this.#key.read();
+    const known = await this.#usableKey(store);
     if (known) return known;
     // Another process may create the key at the same time.
-    const create = async (): Promise<SealedValues | undefined> => {
+    const create = async (): Promise<SealedValues> => {
       if (!(await this.#key.read())) await this.#key.make();
-      return this.#key.read();
+      const created = (await this.#key.read())!;
+      for (const name of [anyKey, keyEntry(created)]) await store.set(name, "", { ttl: unlimited });
+      return created;
     };
-    const created = await withLease("lease", create, { store, clock: this.#clock });
-    return created!;
+    return withLease("lease", create, { store, clock: this.#clock });
+  }
+
+  /**
+   * Returns the encryption of the folder, or undefined if it has no key and no values. Throws if its key and its log do not belong
+   * together, because the user would seem to be signed out.
+   */
+  async #usableKey(store: Store): Promise<SealedValues | undefined> {
+    const values = await this.#key.read();
+    if (!values) {
+      if ((await store.get(anyKey)) === undefined) return undefined;
+      // Another process may have created the key since.
+      const created = await this.#key.read();
+      if (created) return this.#usableKey(store);
+      throw unusable(this.#folder, "its file key.json is missing. Restore it, or delete the folder and sign in again");
+    }
+    const isListed = async (): Promise<boolean> => (await store.get(keyEntry(values))) !== undefined;
+    if (!values.isInLog || (await isListed())) return values;
+    // Another process may be creating the key.
+    if (await withLease("lease", isListed, { store, clock: this.#clock })) return values;
+    const why = "its log is damaged, or encrypted with another key than the one in key.json";
+    throw unusable(this.#folder, `${why}. Restore both, or delete the folder and sign in again`);
   }
 
   /** Opens the store for one operation, because a `CredentialStorage` is never closed. */
