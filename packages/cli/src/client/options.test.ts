@@ -117,3 +117,22 @@ test.each([
     expect(optionDefinitions.some((one) => one.name === name && hasOption(command, one))).toBe(true);
   }
 });
+
+test.each([
+  "client-id",
+  "client-secret-env",
+  "redirect-uri",
+  "scope",
+  "issuer",
+  "resource",
+  "config",
+  "output",
+  "proxy",
+])("an empty value of --%s is refused with its name", (name) => {
+  for (const words of [
+    ["https://a.example/mcp", `--${name}`, ""],
+    ["https://a.example/mcp", `--${name}=`],
+  ]) {
+    expect(() => readWords(words)).toThrow(`The value of --${name} is empty.`);
+  }
+});

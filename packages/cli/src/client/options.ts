@@ -127,6 +127,9 @@ function parserOptions(): Record<string, { type: "string" | "boolean"; short?: s
   return Object.fromEntries(entries) as ReturnType<typeof parserOptions>;
 }
 
+/** The placeholders of values that name something. Texts may be empty, and others have errors of their own. */
+const namedThings = /^(?:ID|NAME|URL|FILE|DIR|SCOPE|HOST|PACKAGE#EXPORT|PROVIDER\/NAME)$/;
+
 interface OptionToken {
   name: string;
   /** The option as it was typed, such as `-o`. */
@@ -158,6 +161,10 @@ function readOption({ name, rawName: typed, value, inlineValue }: OptionToken, c
   // A forgotten value would otherwise swallow the next option.
   if (value === undefined || (!inlineValue && /^--?[a-z]/i.test(value))) {
     throw new UsageError(`${typed} needs a value: ${typed} ${definition.value}`);
+  }
+  // A shell passes a variable that is not set as an empty word.
+  if (value === "" && namedThings.test(definition.value)) {
+    throw new UsageError(`The value of ${typed} is empty. If it is that of a variable, set the variable.`);
   }
   return value;
 }

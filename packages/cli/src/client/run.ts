@@ -94,7 +94,7 @@ interface Context {
 function inTime(error: unknown, { program, timeout = 0 }: Connected, { reason }: Stop): unknown {
   if (reason !== "timeout" || error instanceof UsageError) return error;
   const stray = program?.strayLine === undefined ? "" : ` The server printed to stdout. ${program.strayLine}`;
-  return new LocalError("timeout", `The command did not finish within ${timeout} ms.${stray}`, { cause: error });
+  return new LocalError("timeout", `The command did not finish within ${timeout / 1000} s.${stray}`, { cause: error });
 }
 
 async function runCommand(name: string, argv: readonly string[], context: Context): Promise<void> {

@@ -64,7 +64,7 @@ test("--timeout limits all requests of a command together", async () => {
   await io.seen("waiting");
   await vi.advanceTimersByTimeAsync(2000);
   expect(await done).toBe(6);
-  expect(io.err()).toContain("The command did not finish within 2000 ms.");
+  expect(io.err()).toContain("The command did not finish within 2 s.");
 });
 
 test("--timeout of a command ends before the limits of its calls", async () => {

@@ -22,6 +22,9 @@ export const registerClient =
 /** The cure for a server that requires a token and has no authorization server. */
 const sendToken = 'Send the token or key in a header: mcparley list TARGET --header "Authorization: Bearer TOKEN"';
 
+/** The cure for an authorization server that does not grant the scopes. */
+const otherScopes = 'Sign in with other scopes: mcparley login TARGET --scope "SCOPE ..."';
+
 /** The cure for a server that refuses the token of the sign-in. */
 const refusedToken =
   "The server refused the token of your sign-in. Its operator can check which issuers and audiences it accepts. To get a new token, sign in again: mcparley login TARGET";
@@ -47,11 +50,17 @@ export function signInHint(error: LocalError): string {
   const data = isObject(error.data) ? error.data : {};
   if (data.hasSignIn === false) return sendToken;
   if (isClientRefusal(error)) return registerClient;
-  if (data.error === "invalid_scope") return 'Sign in with other scopes: mcparley login TARGET --scope "SCOPE ..."';
+  if (data.error === "invalid_scope") return otherScopes;
   const scopes = missingScopes(error) && Array.isArray(data.scopes) ? data.scopes.join(" ") : undefined;
   const again = error.code === "sign_in_failed" ? " again" : "";
   // The server chooses the scopes, so a shell must not interpret them.
   return `Sign in${again}: mcparley login TARGET${scopes === undefined ? "" : ` --scope ${quotedWord(scopes)}`}`;
+}
+
+/** Returns the cure for an error code of an authorization server. Undefined if only its message helps. */
+function refusalHint({ error, description }: Record<string, unknown>): string | undefined {
+  if (error === "invalid_scope" || /\bscopes?\b/i.test(String(description ?? ""))) return otherScopes;
+  return error === "invalid_grant" ? "Sign in again: mcparley login TARGET" : undefined;
 }
 
 /** Returns the cure for tokens that `logout` could not revoke. Undefined for other errors. */
@@ -73,6 +82,11 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
     const isRefused = error.code === "authorization_failed";
     if (data.hasSignIn === false) return sendToken;
     if (isRefused && isClientRefusal(error)) return registerClient;
+    if (isRefused && typeof data.error === "string") return refusalHint(data);
+    // A token does not help if the user chose another authorization server than that of the MCP server.
+    if (isRefused && target?.options?.some(({ name }) => name === "issuer")) {
+      return "Check the value of --issuer, or sign in without it at the authorization server that the server names.";
+    }
     // The server refuses the token of the sign-in itself, and its message states the reason.
     if (!isRefused && typeof data.issuer === "string") return undefined;
     if (scopes !== undefined) {
