@@ -64,8 +64,7 @@ export async function runChat(argv: readonly string[], io: CommandIo): Promise<n
     const note = (text: string): void => screen.note(text);
     const piped = isPiped ? (await readRequiredStdin(io, { signal: stop.signal, note })).text : undefined;
     if (options.prompt !== undefined) {
-      const work = runOnce(start, setting).finally(credentialsReleased);
-      return await Promise.race([work.then((code) => endedBySignal(stop) ?? code), secondSignal(stop)]);
+      return await Promise.race([runToEnd(start, setting), secondSignal(stop)]);
     }
     // From here on, Ctrl-C belongs to the chat.
     stop.dispose();
@@ -96,6 +95,16 @@ function onEnd(io: CommandIo, listener: () => void, onHangUp: () => void): () =>
     stopListening();
     process.off("SIGHUP", hangUp);
   };
+}
+
+/** Runs `--prompt`, and waits for the last responses of authorization servers. */
+async function runToEnd(start: ChatSetting, setting: StartSetting): Promise<number> {
+  try {
+    const code = await runOnce(start, setting);
+    return endedBySignal(setting.stop) ?? code;
+  } finally {
+    await credentialsReleased();
+  }
 }
 
 async function secondSignal(stop: Stop): Promise<number> {

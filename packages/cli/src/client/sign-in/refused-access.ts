@@ -59,7 +59,8 @@ export function signInHint(error: LocalError): string {
 
 /** Returns the cure for an error code of an authorization server. Undefined if only its message helps. */
 function refusalHint({ error, description }: Record<string, unknown>): string | undefined {
-  if (error === "invalid_scope" || /\bscopes?\b/i.test(String(description ?? ""))) return otherScopes;
+  const isAboutScopes = typeof description === "string" && /\bscopes?\b/i.test(description);
+  if (error === "invalid_scope" || isAboutScopes) return otherScopes;
   return error === "invalid_grant" ? "Sign in again: mcparley login TARGET" : undefined;
 }
 

@@ -54,8 +54,8 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     if (answer === undefined) return;
     setImmediate(() => (answer === "^D" ? stdin.end() : stdin.write(`${answer}\n`)));
   });
-  const interrupts = new Set<() => void>();
-  const terminations = new Set<() => void>();
+  const interrupts = signalSource();
+  const terminations = signalSource();
   const targets: ConnectTarget[] = [];
   const launched: string[][] = [];
   return {
@@ -68,14 +68,8 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     platform: options.platform ?? "linux",
     isTerminal: { stdin: terminal, stdout: terminal, stderr: terminal },
     columns: () => (terminal ? 80 : undefined),
-    onInterrupt: (listener) => {
-      interrupts.add(listener);
-      return () => interrupts.delete(listener);
-    },
-    onTerminate: (listener) => {
-      terminations.add(listener);
-      return () => terminations.delete(listener);
-    },
+    onInterrupt: interrupts.listen,
+    onTerminate: terminations.listen,
     after: options.after ?? callAtOnce,
     openUrl: (url) =>
       openUrl(url, {
@@ -90,8 +84,8 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     targets,
     launched,
     unused: answers,
-    pressCtrlC: () => interrupts.forEach((listener) => listener()),
-    terminate: () => terminations.forEach((listener) => listener()),
+    pressCtrlC: interrupts.emit,
+    terminate: terminations.emit,
     seen: (text) =>
       new Promise((resolve) => {
         const look = (): void => {
@@ -102,6 +96,18 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
         watchers.add(look);
         look();
       }),
+  };
+}
+
+/** Returns a signal of the process that a test emits. */
+function signalSource(): { listen(this: void, listener: () => void): () => void; emit(this: void): void } {
+  const listeners = new Set<() => void>();
+  return {
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    emit: () => listeners.forEach((listener) => listener()),
   };
 }
 

@@ -18,7 +18,7 @@ const minRsaBits = 2048;
 /** The keys of an issuer, as one response contained them. */
 export interface KeySet {
   /** Returns the public keys that a token with this header can be signed with. Keys that cannot be used are ignored. */
-  find(header: JWTHeaderParameters): Promise<CryptoKey[]>;
+  find(this: void, header: JWTHeaderParameters): Promise<CryptoKey[]>;
   /** Whether a key has this id. False if the id is missing. */
   has(kid: unknown): boolean;
   /** Milliseconds since 1970. Infinity for keys that are never loaded again. */
