@@ -11,7 +11,7 @@ import type { ChosenModel } from "./model/open-model.ts";
 import { recordRequests } from "./model/sent-request.ts";
 import { type ChatServer, readRoot } from "./servers/chat-servers.ts";
 import type { ServerOutputs } from "./servers/server-outputs.ts";
-import { chatSignIn } from "./servers/sign-in.ts";
+import { chatSignIn, renewalRefusals } from "./servers/sign-in.ts";
 import type { Chat } from "./session/chat.ts";
 import type { DialogQueue } from "./session/dialog-queue.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
@@ -106,6 +106,7 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
   const { terminal, dialogs } = front;
   const openUrl = (url: string): Promise<void> => io.openUrl(url);
   const note = (text: string): void => terminal.note(text);
+  const { listen, reasonOf } = renewalRefusals(servers);
   const isComposed = ({ origin, tool, arguments: args }: ApprovalRequest): boolean => {
     const composed = chat()?.composed;
     return origin.by === "user" && composed?.tool === tool.name && composed.json === JSON.stringify(args);
@@ -122,9 +123,12 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
     schemas: model?.schemas ?? "common",
     renderer,
     signIn: front.isAttended
-      ? await chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note })
+      ? await chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note, reasonOf })
       : undefined,
-    onEvent,
+    onEvent(event) {
+      listen(event);
+      onEvent(event);
+    },
     note,
   });
 }

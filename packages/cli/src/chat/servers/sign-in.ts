@@ -1,5 +1,10 @@
+import type { HostEvent, ServerEntry } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
+import { withOptionNames } from "../../client/config/option-names.ts";
 import { askToSignIn, describePurpose } from "../../client/sign-in/ask-to-sign-in.ts";
+import { renewalRefusal } from "../../client/sign-in/refused-access.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import type { ChatServer } from "./chat-servers.ts";
 import type { RunDialog } from "../session/dialog-queue.ts";
 
 interface SignInSetting {
@@ -7,12 +12,36 @@ interface SignInSetting {
   readonly openUrl: (url: string) => Promise<void>;
   /** Whether the address is shown, and not opened in a browser of this machine. */
   readonly noBrowser: boolean;
+  /** Returns the reason for which the stored tokens for the URL of a server could not be renewed. */
+  readonly reasonOf: (url: string) => string | undefined;
   /** Shows a line above the input. */
   readonly note: (text: string) => void;
 }
 
+/** Collects the reasons for which stored tokens could not be renewed, from the events of a host. */
+export function renewalRefusals(servers: readonly ChatServer[]): {
+  listen(this: void, event: HostEvent): void;
+  reasonOf(this: void, url: string): string | undefined;
+} {
+  const reasons = new Map<string, string>();
+  return {
+    listen(event) {
+      const reason = event.type === "sign-in" ? renewalRefusal(event.step) : undefined;
+      if (event.type === "sign-in" && reason !== undefined) reasons.set(event.server, withOptionNames(reason));
+    },
+    reasonOf: (url) => reasons.get(servers.find(({ entry }) => urlOf(entry) === url)?.name ?? ""),
+  };
+}
+
+/** Returns the URL of an entry as a sign-in names it. */
+function urlOf(entry: ServerEntry): string | undefined {
+  const target = typeof entry === "object" && "target" in entry ? entry.target : entry;
+  const url = typeof target === "object" && "url" in target ? String(target.url) : undefined;
+  return url !== undefined && URL.canParse(url) ? new URL(url).href : undefined;
+}
+
 /** Returns the sign-in of a chat: in the browser of this machine, or with an address that the user copies. */
-export async function chatSignIn({ talk, note, noBrowser, openUrl }: SignInSetting): Promise<SignIn> {
+export async function chatSignIn({ talk, note, noBrowser, openUrl, reasonOf }: SignInSetting): Promise<SignIn> {
   if (noBrowser) {
     const { pastedSignIn } = await import("mcparley/auth");
     const pasted = pastedSignIn({
@@ -22,6 +51,8 @@ export async function chatSignIn({ talk, note, noBrowser, openUrl }: SignInSetti
     return {
       prepare(previous, purpose) {
         if (purpose) for (const line of describePurpose(purpose)) note(line);
+        const reason = purpose && reasonOf(purpose.server);
+        if (reason !== undefined) note(visibleLine(`Reason: ${reason}`));
         return pasted.prepare(previous, purpose);
       },
     };
@@ -31,7 +62,7 @@ export async function chatSignIn({ talk, note, noBrowser, openUrl }: SignInSetti
     prepare: (previous, purpose) =>
       loopbackSignIn({
         open: async (url) => {
-          const page = { url, purpose, openUrl };
+          const page = { url, purpose, openUrl, reason: purpose && reasonOf(purpose.server) };
           await talk(new AbortController().signal, (prompter, view) => askToSignIn(page, { prompter, view }));
           note("Waiting for the sign-in in the browser. Press Ctrl-C to stop.");
         },

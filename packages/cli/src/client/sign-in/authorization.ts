@@ -12,7 +12,7 @@ import type { Target } from "../config/config-target.ts";
 import { withOptionNames } from "../config/option-names.ts";
 import { withTarget, withoutQueryValues } from "../config/known-target.ts";
 import { type ChosenClient, type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
-import { isClientRefusal } from "./refused-access.ts";
+import { isClientRefusal, renewalRefusal } from "./refused-access.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
 export interface AuthorizationSetting extends SignInSetting {
@@ -45,7 +45,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
     : withTarget(newClientHint, { word: server, command: undefined, headerNames: [], options: options.ofTarget });
   let reason: string | undefined;
   const onStep = (step: string): void => {
-    if (/^The authorization server .* refused to refresh tokens: /.test(step)) reason = shown(step);
+    if (renewalRefusal(step) !== undefined) reason = shown(step);
     if (options.verbose) noteDetail(step);
   };
   const signIn = await signInWay({ ...setting, redirectUri, waitingHint, reason: () => reason });

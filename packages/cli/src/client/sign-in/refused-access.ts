@@ -35,6 +35,18 @@ export function isClientRefusal(error: Error): boolean {
   return clientRefusals.has(error.data.error) || error.data.request === "registration";
 }
 
+/** Whether a server refuses the token of the sign-in. */
+export function isTokenRefusal(error: Error): boolean {
+  if (!(error instanceof LocalError) || !isObject(error.data)) return false;
+  const { status, challenge } = error.data;
+  return status === 401 && typeof challenge === "string" && /[\s,]error="?invalid_token/i.test(challenge);
+}
+
+/** Returns a step of a sign-in if it is the reason for which tokens could not be renewed. */
+export function renewalRefusal(step: string): string | undefined {
+  return /^The authorization server .* refused to refresh tokens: /.test(step) ? step : undefined;
+}
+
 /** Whether a user, or a rule of the authorization server, denied the sign-in (RFC 6749, 4.1.2.1). */
 export function isDeniedByUser({ code, data }: LocalError): boolean {
   return code === "sign_in_failed" && isObject(data) && data.error === "access_denied";
@@ -93,7 +105,7 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
     if (scopes !== undefined) {
       return `The authorization server did not grant the scopes ${scopes}. Sign in with an account that may have them: mcparley login TARGET`;
     }
-    if (data.status === 401 && /[\s,]error="?invalid_token/i.test(String(data.challenge))) return refusedToken;
+    if (isTokenRefusal(error)) return refusedToken;
     const token = 'the token: --header "Authorization: Bearer TOKEN"';
     return isRefused
       ? `If the server accepts a token or a key, send it in place of the sign-in, such as ${token}`
