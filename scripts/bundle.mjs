@@ -66,6 +66,8 @@ const packages = [
           "rpc/bounded-queue.ts",
           // Used on pipes, and by the HTTP client of Node.
           "rpc/collected-bytes.ts",
+          // For tokens, sealed state and several processes.
+          "rpc/digest.ts",
           "rpc/encode-large.ts",
           "rpc/guarded.ts",
           "rpc/not-json.ts",
@@ -111,15 +113,18 @@ const packages = [
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
       "client-auth": { neededBy: ["auth/client/machine-grants.ts"], with: ["auth/well-known-urls.ts"] },
       // The requests to authorization servers, of clients and servers.
-      "auth-requests": { neededBy: ["auth/server/token-exchange.ts", "auth/client/flow.ts"] },
+      "auth-requests": { neededBy: ["auth/server/checks/token-checks.ts", "auth/client/flow.ts"] },
       "client-auth-flow": { neededBy: ["auth/client/flow.ts"] },
+      // The checks of tokens are loaded later. Without this they would import from the exports of the entry.
+      "auth-server": { neededBy: ["auth.ts"] },
+      "token-checks": { neededBy: ["auth/server/checks/token-checks.ts"] },
       tasks: { neededBy: ["tasks.ts"] },
     },
     copied: {
       // Needed by `stdio.ts` as well. A chunk for both would be one more file of each start of a server on stdio.
       "stdio/command-transport.ts": ["stdio/line-writer.ts", "stdio/lines.ts"],
       // Needed by `server.ts` as well, in its chunk.
-      "auth/server/dpop.ts": ["store/memory-store.ts"],
+      "auth/server/checks/proof-checks.ts": ["store/memory-store.ts"],
       "store/memory-store.ts?copy": ["store/tables.ts"],
     },
     inlined: ["node/http-client/undici.ts", "schema/json-schema/re2js.ts"],

@@ -11,7 +11,7 @@ import { reportError } from "../commands/connection/report-error.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { Screen, printText } from "../terminal/screen.ts";
 import { type Stop, createStop, endedBySignal } from "../terminal/stop.ts";
-import { credentialsReleased } from "../targets/sign-in/credentials.ts";
+import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { storableTargets } from "./history/storable-targets.ts";
 import { type StoredChat, openHistory } from "./history/stored-chats.ts";

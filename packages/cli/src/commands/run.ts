@@ -5,7 +5,7 @@ import { exitCodes } from "../terminal/exit-codes.ts";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { type Words, hasOption, readOptions, readWords } from "../terminal/options.ts";
 import { Screen, printText } from "../terminal/screen.ts";
-import { credentialsReleased } from "../targets/sign-in/credentials.ts";
+import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
 import { type Stop, createStop, endedBySignal } from "../terminal/stop.ts";
 import { addCommand } from "./add.ts";
 import { callCommand } from "./call.ts";

@@ -3,27 +3,10 @@ import type { CredentialStorage, RegisteredClient } from "mcparley/auth";
 import { fileCredentials, keychain } from "mcparley/node";
 import type { Screen } from "../../terminal/screen.ts";
 import type { CredentialsPlace } from "./credentials-place.ts";
+import { exclusiveWork } from "./exclusive-work.ts";
 
 /** Milliseconds of waiting for another process after which a note is shown to the user. */
 const patience = 1_500;
-
-/** Milliseconds for which the end of a command waits for the responses of authorization servers. */
-const lastResponseLimit = 5_000;
-
-/** The work of this process that uses credentials exclusively, such as a renewal of tokens. */
-const exclusiveWork = new Set<Promise<unknown>>();
-
-/**
- * Resolves when this process uses no credentials exclusively, or after 5 seconds. A process that ends before loses the only valid
- * refresh token.
- */
-export async function credentialsReleased(): Promise<void> {
-  if (exclusiveWork.size === 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, lastResponseLimit)));
-  await Promise.race([Promise.allSettled(exclusiveWork), limit]);
-  clearTimeout(timer);
-}
 
 /** Opens the storage of a place. The folder is created with the first write. */
 export async function openStorage(place: CredentialsPlace, screen: Pick<Screen, "note">): Promise<CredentialStorage> {

@@ -15,10 +15,17 @@ import {
   tokenIn,
 } from "./authorization-headers.ts";
 import { checkClaims } from "./claims.ts";
-import { type DpopOptions, InvalidProof, type ProofChecker, makeProofChecker, proofAlgorithms } from "./dpop.ts";
+import { type DpopOptions, type ProofChecker, makeProofChecker } from "./dpop.ts";
 import { checkIdentifier, checkVerifiers, invalid } from "./option-checks.ts";
 import { type ResourceDescription, describeResource, metadataUrlOf, publish } from "./published-metadata.ts";
-import { InvalidToken, type TokenVerifier, type VerifiedToken, keepToken } from "./verified-token.ts";
+import {
+  InvalidProof,
+  InvalidToken,
+  keepToken,
+  proofAlgorithms,
+  type TokenVerifier,
+  type VerifiedToken,
+} from "./verified-token.ts";
 
 /** Returns the scopes that a scope implies, such as `files:read` for `files:write`, without the scope itself. */
 export type ScopeHierarchy = (scope: string) => readonly string[];

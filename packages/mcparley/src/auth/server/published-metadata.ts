@@ -3,7 +3,7 @@ import type { PublicResponse } from "../../http/server/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { wellFormedJson } from "../../rpc/well-formed.ts";
 import { resourceMetadataUrls } from "../well-known-urls.ts";
-import { proofAlgorithms } from "./dpop.ts";
+import { proofAlgorithms } from "./verified-token.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
 
 /** The published description of a resource. */

@@ -1,16 +1,10 @@
-import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
-import { isObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/core/context.ts";
 import { type ClientCredential, checkProvable } from "../client-credential.ts";
-import { toAuthorizationError } from "../client/oauth-error.ts";
-import { normalizeResponse } from "../issuer-document.ts";
-import { wrongAudience } from "../token-audience.ts";
-import { issuerClient } from "./issuer.ts";
+import { withChecks } from "./load-checks.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
-import { type CachedResponse, responseCache } from "./request-cache.ts";
+import { responseCache } from "./request-cache.ts";
 import { keptToken, noUpstreamToken } from "./verified-token.ts";
 
 /** Options of `tokenExchange`. */
@@ -55,12 +49,7 @@ export interface TokenExchange {
   tokenFor(call: { readonly principal: Principal | undefined }): Promise<UpstreamToken>;
 }
 
-const grantType = "urn:ietf:params:oauth:grant-type:token-exchange";
 const accessToken = "urn:ietf:params:oauth:token-type:access_token";
-/** Minimum remaining lifetime of a token in milliseconds, so that it does not expire during a request. */
-const reserve = 30_000;
-/** Milliseconds for which a token without a stated lifetime is cached. Some servers write 0 for it. */
-const defaultLifetime = 60_000;
 
 /**
  * Exchanges the tokens of callers for tokens for an upstream service (RFC 8693).
@@ -96,7 +85,9 @@ export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   if (tokenEndpoint !== undefined) checkUrl("tokenEndpoint", tokenEndpoint);
   const parameters = parametersOf(options);
   checkProvable(client);
-  const exchangeToken = exchange({ ...options, issuer, clock }, parameters);
+  const recipients = [options.resource, options.audience].filter((name) => name !== undefined);
+  const setting = { ...options, issuer, clock, parameters, recipients };
+  const exchangeToken = withChecks(({ exchange }) => exchange(setting));
   const responses = responseCache<UpstreamToken>({ max: cacheSize, clock });
   return {
     async tokenFor({ principal }) {
@@ -118,57 +109,4 @@ function parametersOf({ resource, audience, scopes }: TokenExchangeOptions): Rec
     ...(audience !== undefined && { audience }),
     ...(scopes && { scope: scopes.join(" ") }),
   };
-}
-
-/** Returns the function that exchanges the token of a caller. */
-function exchange(
-  {
-    issuer,
-    client: credential,
-    tokenEndpoint,
-    resource,
-    audience,
-    fetch,
-    clock,
-  }: TokenExchangeOptions & { clock: Clock },
-  parameters: Readonly<Record<string, string>>,
-): (token: string) => Promise<CachedResponse<UpstreamToken>> {
-  const recipients = [resource, audience].filter((name) => name !== undefined);
-  const prepare = issuerClient({
-    issuer,
-    client: credential,
-    clock,
-    fetch,
-    endpoint: { name: "token_endpoint", url: tokenEndpoint },
-  });
-
-  /** Requests a token. Rejects with the errors of oauth4webapi. */
-  async function request(token: string): Promise<oauth.TokenEndpointResponse> {
-    const { server, client, authentication, options } = await prepare();
-    const all = { ...parameters, subject_token: token };
-    const sent = await oauth.genericTokenEndpointRequest(server, client, authentication, grantType, all, options);
-    const response = await normalizeResponse(sent);
-    return oauth.processGenericTokenEndpointResponse(server, client, response, {
-      recognizedTokenTypes: { n_a: () => {} },
-    });
-  }
-
-  return async (token) => {
-    const issued = await request(token).catch(async (error: unknown) => {
-      const secrets = [token, credential.secret ?? ""];
-      throw toExchangeError(await toAuthorizationError(error, { issuer, what: "to exchange a token", secrets }));
-    });
-    const { access_token: upstream, expires_in: seconds, scope } = issued;
-    const audienceError = wrongAudience(upstream, recipients);
-    if (audienceError !== undefined) throw noUpstreamToken(`${audienceError}.`, { issuer });
-    const until = clock.now() + (seconds ? seconds * 1000 - reserve : defaultLifetime);
-    return { value: { token: upstream, scopes: scope?.split(" ") }, until };
-  };
-}
-
-/** Returns the error for a failed request. An issuer that is temporarily unavailable has not refused the exchange. */
-function toExchangeError({ code, message, data }: LocalError): LocalError {
-  if (code !== "authorization_failed") return new LocalError(code, message, { data });
-  const isUnavailable = isObject(data) && isTransient(data.status);
-  return isUnavailable ? new LocalError("unreachable", message, { data }) : noUpstreamToken(message, data);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fakeClock } from "../../testing/fake-clock.ts";
+import { fakeClock } from "../../../testing/fake-clock.ts";
 import { issuerKeys } from "./issuer-keys.ts";
 
 const jwks = "https://as.example/jwks";

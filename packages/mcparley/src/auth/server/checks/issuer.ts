@@ -1,11 +1,11 @@
 import * as oauth from "oauth4webapi";
-import type { Clock } from "../../rpc/clock.ts";
-import { type AuthenticatedEndpoint, clientAuthentication } from "../client-authentication.ts";
-import type { ClientCredential } from "../client-credential.ts";
-import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
-import { discoverIssuer } from "../client/discovery/metadata.ts";
-import { withCooldown } from "./request-cache.ts";
-import { issuerUnavailable } from "./verified-token.ts";
+import type { Clock } from "../../../rpc/clock.ts";
+import { type AuthenticatedEndpoint, clientAuthentication } from "../../client-authentication.ts";
+import type { ClientCredential } from "../../client-credential.ts";
+import { type GuardedFetch, makeGuardedFetch } from "../../client/guarded-fetch.ts";
+import { discoverIssuer } from "../../client/discovery/metadata.ts";
+import { withCooldown } from "../request-cache.ts";
+import { issuerUnavailable } from "../verified-token.ts";
 
 /** Milliseconds for which the metadata of an authorization server is used. */
 const lifetime = 3_600_000;

@@ -1,9 +1,9 @@
 import { type CryptoKey, type JSONWebKeySet, type JWTHeaderParameters, createLocalJWKSet } from "jose";
-import type { Clock } from "../../rpc/clock.ts";
-import { isObject } from "../../rpc/messages.ts";
-import type { GuardedFetch } from "../client/guarded-fetch.ts";
+import type { Clock } from "../../../rpc/clock.ts";
+import { isObject } from "../../../rpc/messages.ts";
+import type { GuardedFetch } from "../../client/guarded-fetch.ts";
 import { issuerMetadata } from "./issuer.ts";
-import { withCooldown } from "./request-cache.ts";
+import { withCooldown } from "../request-cache.ts";
 
 /** Milliseconds for which keys are used. */
 const lifetime = 600_000;

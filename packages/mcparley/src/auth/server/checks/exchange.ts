@@ -1,0 +1,83 @@
+import * as oauth from "oauth4webapi";
+import type { Clock } from "../../../rpc/clock.ts";
+import { LocalError, isTransient } from "../../../rpc/errors.ts";
+import { isObject } from "../../../rpc/messages.ts";
+import type { ClientCredential } from "../../client-credential.ts";
+import { toAuthorizationError } from "../../client/oauth-error.ts";
+import { normalizeResponse } from "../../issuer-document.ts";
+import { wrongAudience } from "../../token-audience.ts";
+import type { CachedResponse } from "../request-cache.ts";
+import { noUpstreamToken } from "../verified-token.ts";
+import { issuerClient } from "./issuer.ts";
+
+const grantType = "urn:ietf:params:oauth:grant-type:token-exchange";
+/** Minimum remaining lifetime of a token in milliseconds, so that it does not expire during a request. */
+const reserve = 30_000;
+/** Milliseconds for which a token without a stated lifetime is cached. Some servers write 0 for it. */
+const defaultLifetime = 60_000;
+
+interface ExchangeSetting {
+  readonly issuer: string;
+  readonly client: ClientCredential;
+  readonly tokenEndpoint?: string | undefined;
+  /** The names of the upstream service, of which the issued token must have one as its audience. */
+  readonly recipients: readonly string[];
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch | undefined;
+  readonly clock: Clock;
+}
+
+/** A token for an upstream service. */
+interface IssuedToken {
+  readonly token: string;
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** Returns the function that exchanges the token of a caller. */
+export function exchange({
+  issuer,
+  client: credential,
+  tokenEndpoint,
+  recipients,
+  parameters,
+  fetch,
+  clock,
+}: ExchangeSetting): (token: string) => Promise<CachedResponse<IssuedToken>> {
+  const prepare = issuerClient({
+    issuer,
+    client: credential,
+    clock,
+    fetch,
+    endpoint: { name: "token_endpoint", url: tokenEndpoint },
+  });
+
+  /** Requests a token. Rejects with the errors of oauth4webapi. */
+  async function request(token: string): Promise<oauth.TokenEndpointResponse> {
+    const { server, client, authentication, options } = await prepare();
+    const all = { ...parameters, subject_token: token };
+    const sent = await oauth.genericTokenEndpointRequest(server, client, authentication, grantType, all, options);
+    const response = await normalizeResponse(sent);
+    return oauth.processGenericTokenEndpointResponse(server, client, response, {
+      recognizedTokenTypes: { n_a: () => {} },
+    });
+  }
+
+  return async (token) => {
+    const issued = await request(token).catch(async (error: unknown) => {
+      const secrets = [token, credential.secret ?? ""];
+      throw toExchangeError(await toAuthorizationError(error, { issuer, what: "to exchange a token", secrets }));
+    });
+    const { access_token: upstream, expires_in: seconds, scope } = issued;
+    const audienceError = wrongAudience(upstream, recipients);
+    if (audienceError !== undefined) throw noUpstreamToken(`${audienceError}.`, { issuer });
+    const until = clock.now() + (seconds ? seconds * 1000 - reserve : defaultLifetime);
+    return { value: { token: upstream, scopes: scope?.split(" ") }, until };
+  };
+}
+
+/** Returns the error for a failed request. An issuer that is temporarily unavailable has not refused the exchange. */
+function toExchangeError({ code, message, data }: LocalError): LocalError {
+  if (code !== "authorization_failed") return new LocalError(code, message, { data });
+  const isUnavailable = isObject(data) && isTransient(data.status);
+  return isUnavailable ? new LocalError("unreachable", message, { data }) : noUpstreamToken(message, data);
+}

@@ -1,0 +1,70 @@
+import * as oauth from "oauth4webapi";
+import type { Clock } from "../../../rpc/clock.ts";
+import { LocalError, isTransient } from "../../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../../rpc/messages.ts";
+import type { ClientCredential } from "../../client-credential.ts";
+import { isClientRefusal, toAuthorizationError } from "../../client/oauth-error.ts";
+import { normalizeResponse } from "../../issuer-document.ts";
+import { issuerUnavailable } from "../verified-token.ts";
+import { issuerClient } from "./issuer.ts";
+
+interface IntrospectionSetting {
+  readonly issuer: string;
+  readonly client: ClientCredential;
+  readonly endpoint?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * Returns the function that reads the claims of a token. It rejects with `LocalError`: `unreachable` if the issuer does not respond,
+ * `authorization_failed` if the issuer refuses the request or its response is invalid.
+ */
+export function introspection({
+  issuer,
+  client: credential,
+  endpoint,
+  fetch,
+  clock,
+}: IntrospectionSetting): (token: string) => Promise<JsonObject> {
+  const prepare = issuerClient({
+    issuer,
+    client: credential,
+    clock,
+    fetch,
+    endpoint: { name: "introspection_endpoint", url: endpoint },
+  });
+  return async (token) => {
+    try {
+      const { server, client, authentication, options } = await prepare();
+      if (!server.introspection_endpoint) throw withoutEndpoint(issuer);
+      const response = await oauth.introspectionRequest(server, client, authentication, token, {
+        ...options,
+        additionalParameters: { token_type_hint: "access_token" },
+      });
+      return await oauth.processIntrospectionResponse(server, client, await normalizeResponse(response));
+    } catch (error) {
+      const secrets = [token, credential.secret ?? ""];
+      const failed = await toAuthorizationError(error, { issuer, what: "to introspect a token", secrets });
+      throw toIntrospectionError(failed, issuer, credential);
+    }
+  };
+}
+
+function withoutEndpoint(issuer: string): LocalError {
+  const message = `The authorization server ${issuer} has no introspection_endpoint in its metadata.`;
+  return new LocalError("authorization_failed", `${message} Set the option endpoint of introspectionVerifier.`);
+}
+
+/** Distinguishes an issuer that is unavailable from one that refuses this server, which only its operator can correct. */
+function toIntrospectionError(error: Error, issuer: string, { id }: ClientCredential): Error {
+  const { code, data } = error instanceof LocalError ? error : {};
+  const { status } = isObject(data) ? data : {};
+  if (status === 401 || status === 403 || isClientRefusal(error)) {
+    const fact = `The authorization server ${issuer} refused the client ${JSON.stringify(id)} of this server`;
+    const message = `${fact}, so its tokens cannot be checked. Check the option client. ${error.message}`;
+    return new LocalError("authorization_failed", message, { data });
+  }
+  if (code === "authorization_failed" && !isTransient(status)) return error;
+  return issuerUnavailable(issuer, "did not respond to the introspection request", error);
+}
