@@ -1,5 +1,4 @@
 import { type Node, type ParseError, createScanner, parseTree, printParseErrorCode } from "jsonc-parser";
-import type { JsonObject } from "mcparley";
 
 /** A syntax error in a JSON file. Both numbers count from 1. */
 export class JsonSyntaxError extends Error {
@@ -126,8 +125,4 @@ function syntaxError(
       return at(length === 0 ? "the file ends too early" : `expected a value but found ${found}`);
     }
   }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

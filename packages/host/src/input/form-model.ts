@@ -1,6 +1,6 @@
 import type { ElicitFormParams, JsonObject } from "mcparley";
 import type { InputRequestSource } from "mcparley/client";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type {
   FieldProblem,
   FormContent,

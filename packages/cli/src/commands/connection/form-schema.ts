@@ -1,7 +1,7 @@
 import type { FieldProblem, FormContent, FormField, FormOption } from "@mcparley/host";
 import type { JsonObject, RequestedSchema } from "mcparley";
 import type { InputRequestSource } from "mcparley/client";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { type Field, type FieldValue, typedField } from "../../terminal/questions/form-fields.ts";
 
 type CheckForm = NonNullable<InputRequestSource["check"]>;
