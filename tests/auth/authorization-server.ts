@@ -35,6 +35,8 @@ export interface AuthorizationServer {
   /** The parameters of the requests to the token endpoint, in order. */
   readonly tokenRequests: URLSearchParams[];
   readonly provider: Provider;
+  /** Awaited before each response of the token endpoint is sent. */
+  beforeTokenResponse: (() => Promise<void>) | undefined;
   close(): Promise<void>;
 }
 
@@ -55,11 +57,22 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     requests.push(`${ctx.method} ${ctx.path}`);
     if (ctx.method === "POST" && ctx.path === "/reg") Object.assign(ctx.req, { body: await anyScope(ctx.req) });
     await next();
-    if (ctx.path === "/token") tokenRequests.push(new URLSearchParams(ctx.oidc?.body as Record<string, string>));
+    if (ctx.path !== "/token") return;
+    tokenRequests.push(new URLSearchParams(ctx.oidc?.body as Record<string, string>));
+    await server.beforeTokenResponse?.();
   });
   const answer = provider.callback();
   http.on("request", (request, response) => void answer(request, response));
-  return { issuer, resources, requests, tokenRequests, provider, close: () => closeServer(http) };
+  const server: AuthorizationServer = {
+    issuer,
+    resources,
+    requests,
+    tokenRequests,
+    provider,
+    beforeTokenResponse: undefined,
+    close: () => closeServer(http),
+  };
+  return server;
 }
 
 async function configure(

@@ -27,7 +27,7 @@ const grow = tool({
 const byHand = {
   client_id: "by-hand",
   client_secret: "of-the-client-4711",
-  redirect_uris: ["http://127.0.0.1/callback"],
+  redirect_uris: ["http://127.0.0.1/callback", "http://127.0.0.1/signed/in"],
   application_type: "native" as const,
   grant_types: ["authorization_code", "refresh_token"],
 };
@@ -251,10 +251,98 @@ test("a command reports that it waits for the sign-in of another process", async
   await first.seen("Waiting for the sign-in");
   const second = atTerminal();
   const doneSecond = runClientCommand("login", [server.url], second);
-  await second.seen("Waiting for another mcparley process that is signing in");
+  await second.seen("Waiting for the credentials, which another mcparley process has locked");
+  const third = atTerminal();
+  const doneThird = runClientCommand("login", [server.url], third);
+  await third.seen("Waiting for the credentials");
+  third.pressCtrlC();
+  expect(await doneThird).toBe(130);
   first.pressCtrlC();
   expect(await doneFirst).toBe(130);
   expect(await doneSecond).toBe(0);
+});
+
+test.each(["http://127.0.0.1/callback", "http://127.0.0.1/signed/in"])(
+  "login with the registered redirect URI %s uses a free port",
+  async (uri) => {
+    const io = atTerminal({ env: { SECRET: byHand.client_secret } });
+    const client = ["--client-id", "by-hand", "--client-secret-env", "SECRET", "--redirect-uri", uri];
+    expect(await runClientCommand("login", [server.url, ...client], io)).toBe(0);
+    expect(
+      issuer.tokenRequests
+        .at(-1)
+        ?.get("redirect_uri")
+        ?.replace(/:\d+\//, "/"),
+    ).toBe(uri);
+  },
+);
+
+describe("a command that is stopped during a token request", () => {
+  let hasRequest: Promise<void>;
+  let respond: () => void;
+  beforeEach(() => {
+    const released = new Promise<void>((resolve) => (respond = resolve));
+    hasRequest = new Promise((resolve) => {
+      issuer.beforeTokenResponse = () => (resolve(), released);
+    });
+  });
+  afterEach(() => {
+    respond();
+    issuer.beforeTokenResponse = undefined;
+    issuer.resources.set(server.url, { scope: "notes:read notes:write notes:sign" });
+  });
+
+  /** Signs in, with tokens that the next command renews. */
+  async function signInForRenewal(): Promise<void> {
+    const { beforeTokenResponse } = issuer;
+    issuer.beforeTokenResponse = undefined;
+    issuer.resources.set(server.url, { scope: "notes:read notes:write notes:sign", accessTokenTtl: 1 });
+    expect(await runClientCommand("login", [server.url], atTerminal())).toBe(0);
+    const { expiresAt } = (await unwatched(["whoami", server.url])).json as unknown as { expiresAt: string };
+    await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(expiresAt));
+    issuer.beforeTokenResponse = beforeTokenResponse;
+  }
+
+  test.each([
+    ["Ctrl-C", 130, (io: FakeIo) => io.pressCtrlC()],
+    ["SIGTERM", 143, (io: FakeIo) => io.terminate()],
+  ])("by %s stores the response to a renewal", async (_signal, code, stop) => {
+    await signInForRenewal();
+    const io = atTerminal();
+    const done = runClientCommand("call", [server.url, "whoami"], io);
+    await hasRequest;
+    stop(io);
+    const early = await Promise.race([done, new Promise((resolve) => setImmediate(resolve))]);
+    expect(early).toBeUndefined();
+    respond();
+    expect(await done).toBe(code);
+    const next = atTerminal();
+    expect(await runClientCommand("call", [server.url, "whoami"], next)).toBe(0);
+    expect(next.launched).toEqual([]);
+  });
+
+  test("by a second Ctrl-C ends at once", async () => {
+    await signInForRenewal();
+    const io = atTerminal();
+    const done = runClientCommand("call", [server.url, "whoami"], io);
+    await hasRequest;
+    io.pressCtrlC();
+    io.pressCtrlC();
+    expect(await done).toBe(130);
+    // The process of the test continues the renewal, and the next command waits for it.
+    respond();
+    expect(await runClientCommand("call", [server.url, "whoami"], atTerminal())).toBe(0);
+  });
+
+  test("stores the response to the code of a sign-in", async () => {
+    const io = atTerminal();
+    const done = runClientCommand("login", [server.url], io);
+    await hasRequest;
+    io.pressCtrlC();
+    respond();
+    expect(await done).toBe(130);
+    expect(await runClientCommand("whoami", [server.url], atTerminal())).toBe(0);
+  });
 });
 
 describe("a server that publishes its origin as its resource identifier", () => {

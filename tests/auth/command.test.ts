@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -160,12 +161,38 @@ test("processes whose token is refused at the same time redeem the rotating refr
   const before = issuer.tokenRequests.length;
   const calls = [1, 2, 3].map(() => mcparley(["call", server.url, "whoami"]));
   // On a busy machine a process waits so long for the one with the lock that it prints a note.
-  const note = "Waiting for another mcparley process that is signing in ...\n";
+  const note = "Waiting for the credentials, which another mcparley process has locked ...\n";
   const ended = (await Promise.all(calls)).map(({ code, err }) => [code, err.replace(note, "")]);
   expect(ended).toEqual([1, 2, 3].map(() => [0, ""]));
   const grants = issuer.tokenRequests.slice(before).map((form) => form.get("grant_type"));
   expect(grants).toEqual(["refresh_token"]);
   expect((await mcparley(["call", server.url, "whoami"])).code).toBe(0);
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s during a token request stores the response, and no later command waits", async (signal, expected) => {
+  let respond!: () => void;
+  const released = new Promise<void>((resolve) => (respond = resolve));
+  const hasRequest = new Promise<void>((resolve) => {
+    issuer.beforeTokenResponse = () => (resolve(), released);
+  });
+  const child = spawn(process.execPath, [program, "login", server.url], {
+    env: { PATH: process.env.PATH, HOME: home, BROWSER: alice.program },
+    stdio: "ignore",
+  });
+  const ended = once(child, "close");
+  await hasRequest;
+  issuer.beforeTokenResponse = undefined;
+  child.kill(signal);
+  respond();
+  expect(await ended).toEqual([expected, null]);
+  expect((await mcparley(["whoami", server.url])).code).toBe(0);
+  expect(await mcparley(["login", server.url])).toMatchObject({
+    code: 0,
+    err: expect.not.stringContaining("Waiting for the credentials") as string,
+  });
 });
 
 test("canary: a secret that is passed as an argument by mistake is not printed", async () => {

@@ -187,7 +187,7 @@ test("login after the issuer has lost its registrations registers another client
   expect(world.visits).toHaveLength(2);
 });
 
-test("--redirect-uri is a URL, needs a client, and must be free", async () => {
+test("--redirect-uri is a URL of this machine, needs a client, and must be free", async () => {
   issuer = await startStrictIssuer(secretMethods);
   const { url } = issuer;
   const alone = await run(["login", url, "--redirect-uri", "http://127.0.0.1:7777/callback"]);
@@ -197,6 +197,16 @@ test("--redirect-uri is a URL, needs a client, and must be free", async () => {
   ]);
   const invalid = await run(["login", url, "--client-id", "c", "--redirect-uri", "callback"]);
   expect([invalid.code, invalid.io.err()]).toEqual([1, 'mcparley: --redirect-uri must be a URL, not "callback".\n']);
+  for (const uri of [
+    "https://app.example/callback",
+    "http://localhost:80/a",
+    "http://127.0.0.1/a?b=c",
+    "app:/callback",
+  ]) {
+    const unusable = await run(["login", url, "--client-id", "c", "--redirect-uri", uri]);
+    expect([uri, unusable.code]).toEqual([uri, 1]);
+    expect(unusable.io.err().replaceAll(/\s+/g, " ")).toContain("This command cannot listen at --redirect-uri");
+  }
   const taken = `http://127.0.0.1:${new URL(url).port}/callback`;
   const busy = await run(["login", url, "--client-id", "c", "--redirect-uri", taken]);
   expect(busy.code).toBe(3);

@@ -1,4 +1,5 @@
-import { generateKeyPair } from "jose";
+import { generateKeyPairSync } from "node:crypto";
+import { type JWK, exportJWK, generateKeyPair } from "jose";
 import { jwtVerifier } from "mcparley/auth";
 import { type FakeClock, fakeClock } from "mcparley/testing";
 import { afterEach, describe, expect, test } from "vitest";
@@ -17,8 +18,18 @@ interface World {
   call: (token: string) => ReturnType<ProtectedServer["call"]>;
 }
 
-/** Serves with an issuer. `publish` changes each key of its set. */
-async function serve(publish: (key: object) => object = (key) => key): Promise<World> {
+interface Published {
+  /** Changes the keys of the issuer. */
+  keys?: (keys: JWK[]) => unknown[];
+  /** Replaces the document with the keys. */
+  document?: () => unknown;
+}
+
+/** A valid key of another issuer. */
+const other = await exportJWK((await generateKeyPair("ES256")).publicKey);
+
+/** Serves with an issuer. */
+async function serve({ keys = (own) => own, document: changed }: Published = {}): Promise<World> {
   const clock = fakeClock(1_800_000_000_000);
   let issuer: TokenIssuer | undefined;
   const server = await serveProtected({
@@ -30,8 +41,9 @@ async function serve(publish: (key: object) => object = (key) => key): Promise<W
         const document = (await response
           .clone()
           .json()
-          .catch(() => undefined)) as { keys?: object[] } | undefined;
-        return document?.keys ? Response.json({ keys: document.keys.map((key) => publish(key)) }) : response;
+          .catch(() => undefined)) as { keys?: JWK[] } | undefined;
+        if (!document?.keys) return response;
+        return Response.json(changed ? changed() : { keys: keys(document.keys) });
       };
       const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch, clock });
       return { resource, issuers: [issuer.issuer], verifier, clock };
@@ -61,6 +73,59 @@ test("keys are fetched once for simultaneous requests, and cached for ten minute
   await clock.advance(2_000);
   await call(token);
   expect(issuer.fetched).toHaveLength(3);
+});
+
+describe("a key that cannot be used", () => {
+  /** Returns an RSA key of 1024 bits, which `jose` does not create. */
+  const weak = (): object => generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ format: "jwk" });
+
+  test.each<[what: string, keys: (good: JWK) => unknown[]]>([
+    ["null and other values that are no objects", (good) => [null, 5, "key", [], good]],
+    ["keys without members", (good) => [{}, { kty: null }, { kty: "EC" }, { kty: "EC", crv: "P-256" }, good]],
+    ["a malformed key without an id", (good) => [{ ...good, kid: undefined, x: "AA" }, good]],
+    ["a malformed key with the same id", (good) => [{ ...good, x: "!!" }, good]],
+    ["a key with the same id", (good) => [{ ...good, ...other }, good]],
+    ["a key with an unknown type", (good) => [{ kty: "new", kid: good.kid }, good]],
+    ["a key for encryption", (good) => [{ ...good, ...other, use: "enc" }, good]],
+    ["a key for another operation", (good) => [{ ...good, ...other, key_ops: ["deriveKey"] }, good]],
+    ["key_ops that are no list", (good) => [{ ...good, ...other, key_ops: "verify" }, good]],
+    ["a private key", (good) => [{ ...good, d: "AA" }, good]],
+    ["a shared secret", (good) => [{ kty: "oct", k: "AAAA", kid: good.kid }, good]],
+  ])("is ignored: %s", async (_, keys) => {
+    const { issuer, call } = await serve({ keys: ([good]) => keys(good!) });
+    expect((await call(await issuer.sign())).status).toBe(200);
+    expect((await call(await issuer.sign({}, { header: { kid: undefined } }))).status).toBe(200);
+  });
+
+  test("because an RSA key is too short is ignored before the right one, and refuses tokens as the only one", async () => {
+    const { publicKey, privateKey } = await generateKeyPair("RS256");
+    const right = await exportJWK(publicKey);
+    const options = { header: { alg: "RS256", kid: undefined }, key: privateKey };
+    const both = await serve({ keys: () => [weak(), right] });
+    expect((await both.call(await both.issuer.sign({}, options))).status).toBe(200);
+    const single = await serve({ keys: () => [{ ...weak(), kid: "first" }] });
+    const token = await single.issuer.sign({}, { header: { alg: "RS256" }, key: privateKey });
+    expect((await single.call(token)).status).toBe(401);
+  });
+
+  test("is refused by its id with 401", async () => {
+    const { issuer, call } = await serve({ keys: ([good]) => [{ ...good, kid: "bad", x: "AA" }, good] });
+    expect((await call(await issuer.sign({}, { header: { kid: "bad" } }))).status).toBe(401);
+  });
+
+  test.each([["a list"], ["null"], ["no keys"], ["keys that are no list"]])(
+    "a document that is %s is the fault of the issuer",
+    async (what) => {
+      const documents: Record<string, unknown> = {
+        "a list": [],
+        null: null,
+        "no keys": {},
+        "keys that are no list": { keys: {} },
+      };
+      const { issuer, call } = await serve({ document: () => documents[what] });
+      expect((await call(await issuer.sign())).status).toBe(503);
+    },
+  );
 });
 
 describe("after a rotation of keys", () => {
@@ -100,7 +165,7 @@ describe("after a rotation of keys", () => {
     ["tokens without key ids", (key: object) => key],
     ["tokens and keys without ids", (key: object) => ({ ...key, kid: undefined })],
   ])("also for %s", async (_, publish) => {
-    const { clock, issuer, call } = await serve(publish);
+    const { clock, issuer, call } = await serve({ keys: (own) => own.map((key) => publish(key)) });
     const sign = () => issuer.sign({}, { header: { kid: undefined } });
     expect((await call(await sign())).status).toBe(200);
     await issuer.rotate("second");
@@ -112,7 +177,7 @@ describe("after a rotation of keys", () => {
   });
 
   test("also for tokens that name keys which the issuer lists without ids", async () => {
-    const { clock, issuer, call } = await serve((key) => ({ ...key, kid: undefined }));
+    const { clock, issuer, call } = await serve({ keys: (own) => own.map((key) => ({ ...key, kid: undefined })) });
     expect((await call(await issuer.sign())).status).toBe(200);
     await issuer.rotate("second");
     const token = await issuer.sign();

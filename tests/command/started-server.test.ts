@@ -106,6 +106,6 @@ test("--timeout ends the command, although the server neither answers nor ends w
   const { code, out } = await startCommand(words, { files: { "server.cjs": source } }).finished;
   expect(code).toBe(6);
   expect(JSON.parse(out)).toMatchObject({
-    error: { code: "timeout", message: "The command did not finish within 500 ms." },
+    error: { code: "timeout", message: "The command did not finish within 0.5 s." },
   });
 });

@@ -43,7 +43,7 @@ export const rpcReaders = [
   {
     name: "redactKnown",
     load: async () => {
-      const { redactKnown } = await import("../../packages/mcparley/src/rpc/redact.ts");
+      const { redactKnown } = await import("../../packages/mcparley/src/auth/redact-known.ts");
       return (text) => redactKnown(text, ["aaaaaaaab", "secret-secret"]);
     },
   },

@@ -65,7 +65,8 @@ function readSamples(root: string, addresses: { issuer: string; server: string }
   return {
     server,
     scope,
-    commands: blocks("shell").filter((block) => !block.startsWith("npm ")),
+    // This check installs the packages and starts the server otherwise.
+    commands: blocks("shell").filter((block) => !/^(?:npm|node) /.test(block)),
     output: output.trim().split("\n"),
   };
 }

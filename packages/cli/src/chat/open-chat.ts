@@ -12,7 +12,7 @@ import { recordRequests } from "./model/sent-request.ts";
 import { readRoot } from "../targets/roots.ts";
 import type { ChatServer } from "./servers/chat-servers.ts";
 import type { ServerOutputs } from "./servers/server-outputs.ts";
-import { chatSignIn } from "./servers/sign-in.ts";
+import { chatSignIn, renewalRefusals } from "./servers/sign-in.ts";
 import type { Chat } from "./session/chat.ts";
 import type { DialogQueue } from "./session/dialog-queue.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
@@ -107,6 +107,7 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
   const { terminal, dialogs } = front;
   const openUrl = (url: string): Promise<void> => io.openUrl(url);
   const note = (text: string): void => terminal.note(text);
+  const { listen, reasonOf } = renewalRefusals(servers);
   const isComposed = ({ origin, tool, arguments: args }: ApprovalRequest): boolean => {
     const composed = chat()?.composed;
     return origin.by === "user" && composed?.tool === tool.name && composed.json === JSON.stringify(args);
@@ -123,9 +124,12 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
     schemas: model?.schemas ?? "common",
     renderer,
     signIn: front.isAttended
-      ? chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note })
+      ? chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note, reasonOf })
       : undefined,
-    onEvent,
+    onEvent(event) {
+      listen(event);
+      onEvent(event);
+    },
     note,
   });
 }

@@ -267,7 +267,7 @@ describe("the text of a pipe", () => {
     }
     const { io, exit } = start(["-p", "Explain this.", "--timeout", "20ms"]);
     expect(await exit).toBe(exitCodes.timeout);
-    expect(io.err()).toContain("stdin did not end within 20 ms.");
+    expect(io.err()).toContain("stdin did not end within 0.02 s.");
     expect(bodies).toEqual([]);
   });
 });

@@ -10,7 +10,8 @@ import { isAttended, talk } from "../terminal/questions/prompter.ts";
 import { reportError } from "../commands/connection/report-error.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { Screen, printText } from "../terminal/screen.ts";
-import { createStop } from "../terminal/stop.ts";
+import { type Stop, createStop, endedBySignal } from "../terminal/stop.ts";
+import { credentialsReleased } from "../targets/sign-in/credentials.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { storableTargets } from "./history/storable-targets.ts";
 import { type StoredChat, openHistory } from "./history/stored-chats.ts";
@@ -41,16 +42,20 @@ export async function runChat(argv: readonly string[], io: CommandIo): Promise<n
     const isPiped = options.prompt === undefined && !io.isTerminal.stdin && !options.lines;
     const note = (text: string): void => screen.note(text);
     const piped = isPiped ? (await readRequiredStdin(io, { signal: stop.signal, note })).text : undefined;
-    if (options.prompt !== undefined) return await Promise.race([runOnce(start, setting), secondInterrupt(stop)]);
+    if (options.prompt !== undefined) {
+      return await Promise.race([runToEnd(start, setting), secondSignal(stop)]);
+    }
     // From here on, Ctrl-C belongs to the chat.
     stop.dispose();
     let isHungUp = false;
     const code = await runInteractive({ ...start, piped }, (listener) => onEnd(io, listener, () => (isHungUp = true)));
+    await credentialsReleased();
     // The terminal does not exist any more. Node aborts at a usual exit, because it cannot restore the modes of the terminal.
     if (isHungUp) process.kill(process.pid, "SIGHUP");
     return code;
   } catch (error) {
-    if (stop.reason === "interrupted") return exitCodes.interrupted;
+    const code = endedBySignal(stop);
+    if (code !== undefined) return code;
     const json = hasOption(words, chatCommand.options.json) ? "document" : undefined;
     return await reportError(error, { screen, json, verbose: hasOption(words, chatCommand.options.verbose) });
   } finally {
@@ -72,9 +77,19 @@ function onEnd(io: CommandIo, listener: () => void, onHangUp: () => void): () =>
   };
 }
 
-async function secondInterrupt(stop: ReturnType<typeof createStop>): Promise<number> {
+/** Runs `--prompt`, and waits for the last responses of authorization servers. */
+async function runToEnd(start: ChatSetting, setting: StartSetting): Promise<number> {
+  try {
+    const code = await runOnce(start, setting);
+    return endedBySignal(setting.stop) ?? code;
+  } finally {
+    await credentialsReleased();
+  }
+}
+
+async function secondSignal(stop: Stop): Promise<number> {
   await stop.ended;
-  return exitCodes.interrupted;
+  return endedBySignal(stop) ?? exitCodes.interrupted;
 }
 
 /** Reads the stored conversation, chooses the model, and finds the servers. Asks the user before code of others is run. */

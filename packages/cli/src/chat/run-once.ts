@@ -73,7 +73,7 @@ async function readMessage(prompt: string, { host, setting }: { host: Host; sett
     return messageWith(written, piped ? [...named, piped] : named);
   } catch (error) {
     if (stop.reason !== "timeout") throw error;
-    throw new LocalError("timeout", `stdin did not end within ${options.timeout} ms.`);
+    throw new LocalError("timeout", `stdin did not end within ${(options.timeout ?? 0) / 1000} s.`);
   } finally {
     stop.limit(undefined);
   }

@@ -117,3 +117,23 @@ test.each([
   const names = Object.values(declared).map(({ name }) => `--${name}`);
   for (const [option] of options.matchAll(/--[a-z-]+/g)) expect(names).toContain(option);
 });
+
+test.each([
+  ["client-id", "login"],
+  ["client-secret-env", "login"],
+  ["redirect-uri", "login"],
+  ["scope", "login"],
+  ["issuer", "login"],
+  ["resource", "login"],
+  ["config", "call"],
+  ["output", "read"],
+  ["proxy", "call"],
+])("an empty value of --%s is refused with its name", (name, command) => {
+  const { options } = declaredCommands.get(command)!;
+  for (const words of [
+    ["https://a.example/mcp", `--${name}`, ""],
+    ["https://a.example/mcp", `--${name}=`],
+  ]) {
+    expect(() => readCommand(words, { name: command, options })).toThrow(`The value of --${name} is empty.`);
+  }
+});

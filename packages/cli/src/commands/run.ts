@@ -5,7 +5,8 @@ import { exitCodes } from "../terminal/exit-codes.ts";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { type Words, hasOption, readOptions, readWords } from "../terminal/options.ts";
 import { Screen, printText } from "../terminal/screen.ts";
-import { type Stop, createStop } from "../terminal/stop.ts";
+import { credentialsReleased } from "../targets/sign-in/credentials.ts";
+import { type Stop, createStop, endedBySignal } from "../terminal/stop.ts";
 import { addCommand } from "./add.ts";
 import { callCommand } from "./call.ts";
 import { chatCommand } from "./chat.ts";
@@ -67,10 +68,12 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   const report = { screen, json, verbose: hasOption(words, commonOptions.verbose) } as const;
   try {
     const work = runCommand(name, words, { io, screen, stop, facts }).then(
-      () => (stop.reason === "interrupted" ? exitCodes.interrupted : exitCodes.ok),
+      () => endedBySignal(stop) ?? exitCodes.ok,
       (error: unknown) => endedBy(error, stop) ?? reportError(inTime(error, facts, stop), { ...report, ...facts }),
     );
-    return await Promise.race([work, stop.ended.then(() => exitCodes.interrupted)]);
+    // The request of a renewal is not aborted with the call for which the tokens are renewed.
+    const released = work.then((code) => credentialsReleased().then(() => code));
+    return await Promise.race([released, stop.ended.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
   } catch (error) {
     // The report itself could not be written.
     screen.note(error instanceof Error ? error.message : String(error));
@@ -80,9 +83,10 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   }
 }
 
-/** Returns the exit code if the user or the reader of stdout ended the command. Its error is then not reported. */
+/** Returns the exit code if a signal or the reader of stdout ended the command. Its error is then not reported. */
 function endedBy(error: unknown, stop: Stop): number | undefined {
-  if (stop.reason === "interrupted") return exitCodes.interrupted;
+  const code = endedBySignal(stop);
+  if (code !== undefined) return code;
   if (stop.reason === "broken_pipe" && !(error instanceof UsageError)) return exitCodes.ok;
   return undefined;
 }
@@ -91,7 +95,7 @@ function endedBy(error: unknown, stop: Stop): number | undefined {
 function inTime(error: unknown, { program, timeout = 0 }: FailureFacts, { reason }: Stop): unknown {
   if (reason !== "timeout" || error instanceof UsageError) return error;
   const stray = program?.strayLine === undefined ? "" : ` The server printed to stdout. ${program.strayLine}`;
-  return new LocalError("timeout", `The command did not finish within ${timeout} ms.${stray}`, { cause: error });
+  return new LocalError("timeout", `The command did not finish within ${timeout / 1000} s.${stray}`, { cause: error });
 }
 
 async function runCommand(

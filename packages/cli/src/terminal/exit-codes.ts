@@ -11,6 +11,7 @@ export const exitCodes = {
   incomplete: 8,
   internal: 70,
   interrupted: 130,
+  terminated: 143,
 } as const;
 
 /** One line for each exit code, as the help shows them. */
@@ -26,4 +27,5 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.incomplete, "chat: a limit or the model's provider ended the answer early"],
   [exitCodes.internal, "mcparley itself failed: please report it"],
   [exitCodes.interrupted, "ended with Ctrl-C"],
+  [exitCodes.terminated, "ended with SIGTERM"],
 ];

@@ -22,7 +22,7 @@ export interface CommandIo {
   columns(): number | undefined;
   /** Calls `listener` on each Ctrl-C until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
-  /** Calls `listener` when the process receives a termination request, until the returned function is called. */
+  /** Calls `listener` on each SIGTERM until the returned function is called. */
   onTerminate(listener: () => void): () => void;
   /**
    * Calls `run` after a number of milliseconds, when the keys that were pressed in this time have been read. Returns a function that

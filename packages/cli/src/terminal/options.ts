@@ -125,6 +125,9 @@ export function hasOption({ options }: Words, { name }: Option): boolean {
 /** The commands with their options, by name. */
 export type OptionsOfCommands = ReadonlyMap<string, { readonly options: Options }>;
 
+/** The placeholders of values that name something. Texts may be empty, and others have errors of their own. */
+const namedThings = /^(?:ID|NAME|URL|FILE|DIR|SCOPE|"SCOPE \.\.\."|HOST|PACKAGE#EXPORT|PROVIDER\/NAME)$/;
+
 /**
  * Returns the values of the options of a command. Throws `UsageError` for a missing or invalid value, and for an option that the command does
  * not have. `commands` are those that may have it.
@@ -142,6 +145,9 @@ export function readOptions<O extends Options>(
       throw new UsageError(`${word} takes no value; "${value}" was given.`);
     if (option.value !== undefined && value === undefined)
       throw new UsageError(`${word} needs a value: ${word} ${option.value}`);
+    // A shell passes a variable that is not set as an empty word.
+    if (value === "" && namedThings.test(option.value ?? ""))
+      throw new UsageError(`The value of ${word} is empty. If it is that of a variable, set the variable.`);
     textsOf.set(name, [...(textsOf.get(name) ?? []), value ?? ""]);
   }
   const values = Object.entries(declared).map(([key, option]) => [key, option.read(textsOf.get(option.name) ?? [])]);

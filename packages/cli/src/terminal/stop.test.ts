@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", 
 afterEach(() => void vi.useRealTimers());
 
 function makeStop(): ReturnType<typeof createStop> {
-  return createStop({ onInterrupt: () => () => {} }, () => {});
+  return createStop({ onInterrupt: () => () => {}, onTerminate: () => () => {} }, () => {});
 }
 
 describe("the limit of a command", () => {
@@ -64,7 +64,7 @@ test("--timeout limits all requests of a command together", async () => {
   await io.seen("waiting");
   await vi.advanceTimersByTimeAsync(2000);
   expect(await done).toBe(6);
-  expect(io.err()).toContain("The command did not finish within 2000 ms.");
+  expect(io.err()).toContain("The command did not finish within 2 s.");
 });
 
 test("--timeout of a command ends before the limits of its calls", async () => {

@@ -1,12 +1,13 @@
 import type { CommandIo } from "./io.ts";
+import { exitCodes } from "./exit-codes.ts";
 
-/** The reasons to end a command early: Ctrl-C, a closed stdout, or the end of `--timeout`. */
+/** The reasons to end a command early: Ctrl-C, SIGTERM, a closed stdout, or the end of `--timeout`. */
 export interface Stop {
-  /** Aborted by the first Ctrl-C, when the reader of stdout closes the pipe, or when the time is over. */
+  /** Aborted by the first Ctrl-C or SIGTERM, when the reader of stdout closes the pipe, or when the time is over. */
   readonly signal: AbortSignal;
-  /** Resolves at the second Ctrl-C. */
+  /** Resolves at the second Ctrl-C or SIGTERM. */
   readonly ended: Promise<void>;
-  readonly reason: "interrupted" | "broken_pipe" | "timeout" | undefined;
+  readonly reason: "interrupted" | "terminated" | "broken_pipe" | "timeout" | undefined;
   /** Acts as a Ctrl-C. For terminals that deliver it as a key. */
   interrupt(): void;
   breakPipe(): void;
@@ -14,12 +15,12 @@ export interface Stop {
   limit(ms: number | undefined): void;
   /** Stops the time of the limit, for example while a user is asked. The returned function continues it. */
   pause(): () => void;
-  /** Stops listening to Ctrl-C. */
+  /** Stops listening to Ctrl-C and SIGTERM. */
   dispose(): void;
 }
 
-/** Listens to Ctrl-C. The first one calls `onFirst` and aborts `signal`. The second one resolves `ended`. */
-export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => void): Stop {
+/** Listens to Ctrl-C and SIGTERM. The first one calls `onFirst` and aborts `signal`. The second one resolves `ended`. */
+export function createStop(io: Pick<CommandIo, "onInterrupt" | "onTerminate">, onFirst: () => void): Stop {
   const controller = new AbortController();
   let reason: Stop["reason"];
   let end: (() => void) | undefined;
@@ -31,16 +32,17 @@ export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => vo
   const timer = new PausableTimer(() => {
     if (reason === undefined) abort("timeout");
   });
-  const interrupt = (): void => {
+  const endBy = (why: "interrupted" | "terminated"): void => {
     if (reason !== undefined) {
-      reason = "interrupted";
+      reason = why;
       end?.();
       return;
     }
     onFirst();
-    abort("interrupted");
+    abort(why);
   };
-  const stopListening = io.onInterrupt(interrupt);
+  const interrupt = (): void => endBy("interrupted");
+  const removals = [io.onInterrupt(interrupt), io.onTerminate(() => endBy("terminated"))];
   return {
     signal: controller.signal,
     ended,
@@ -55,9 +57,14 @@ export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => vo
     pause: () => timer.pause(),
     dispose: () => {
       timer.set(undefined);
-      stopListening();
+      for (const stopListening of removals) stopListening();
     },
   };
+}
+
+/** Returns the exit code of a command that a signal has ended. Undefined if none has. */
+export function endedBySignal({ reason }: Stop): number | undefined {
+  return reason === "interrupted" || reason === "terminated" ? exitCodes[reason] : undefined;
 }
 
 /** The longest time of a timer, 24 days. A longer limit has no effect. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
@@ -79,4 +80,29 @@ test("a response after the start of a stream aborts the stream", async () => {
   });
   const answer = await fetch(`http://127.0.0.1:${port}/`);
   await expect(answer.text()).rejects.toThrow();
+});
+
+test.each([
+  ["authorization", "Bearer a", "Bearer b"],
+  ["authorization", "Bearer a", "Bearer a"],
+  ["content-type", "application/json", "text/plain"],
+  ["host", "localhost", "evil.example"],
+  ["origin", "http://localhost", "https://evil.example"],
+  ["dpop", "a", "b"],
+  ["mcp-session-id", "a", "b"],
+  ["mcp-protocol-version", "2025-11-25", "2026-07-28"],
+])("two headers %s have a value that is neither of them, as in the web classes", async (name, first, second) => {
+  let value: string | undefined;
+  const port = await serve((exchange) => {
+    value = exchange.header(name);
+    exchange.respond(204, {});
+  });
+  const socket = connect(port, "127.0.0.1");
+  const host = name === "host" ? "" : "Host: localhost\r\n";
+  socket.write(
+    `GET / HTTP/1.1\r\n${host}${name.toUpperCase()}: ${first}\r\n${name}: ${second}\r\nConnection: close\r\n\r\n`,
+  );
+  socket.resume();
+  await once(socket, "close");
+  expect(value).toBe(`${first}, ${second}`);
 });

@@ -22,6 +22,9 @@ export type NodeResponse = ServerResponse & { flush?: () => void; stream?: { rea
 
 const none: RequestOptions = Object.freeze({});
 
+/** The headers that decide about a request, and of which Node ignores all values except the first one. */
+const reducedHeaders: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
+
 /** The network of each connection, calculated once. */
 const networks = new WeakMap<object, string>();
 
@@ -103,7 +106,16 @@ export class NodeExchange implements HttpExchange {
     // HTTP/2 has `:authority`, which overrides `host` (RFC 9113 section 8.3.1). HTTP/1 cannot have a header of this name.
     if (name === "host" && ":authority" in this.#headers) return this.#headers[":authority"] as string;
     // Only `set-cookie` is an array, and clients do not send it.
-    return this.#headers[name] as string | undefined;
+    const value = this.#headers[name] as string | undefined;
+    return value !== undefined && reducedHeaders.has(name) ? this.#allValues(name) : value;
+  }
+
+  /** Returns the values of a header, joined as those of others. A proxy may have checked another value than the first one. */
+  #allValues(name: string): string {
+    // Adapters of serverless platforms have no list of headers.
+    const { rawHeaders = [] } = this.#request as Partial<NodeRequest>;
+    const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+    return values.length > 1 ? values.join(", ") : (this.#headers[name] as string);
   }
 
   readText(limits: ReadLimits): Promise<string> {

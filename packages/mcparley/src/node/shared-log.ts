@@ -116,8 +116,9 @@ export class SharedLog {
     const readers = this.#readers.splice(0);
     this.#failure = undefined;
     try {
-      if (await this.#log.open()) this.#reset();
-      await this.#catchUp();
+      const mustWrite = batch.length > 0;
+      if (await this.#log.open(mustWrite)) this.#reset();
+      await this.#catchUp(mustWrite);
       if (batch.length > 0) await this.#append(batch);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
@@ -125,7 +126,7 @@ export class SharedLog {
       const code = cause instanceof LocalError ? cause.code : "store_unavailable";
       this.#failure = new LocalError(code, message, { cause });
       // Changes that were written before the failure count.
-      await this.#catchUp().catch(() => {});
+      await this.#catchUp(false).catch(() => {});
       for (const writing of [...this.#open.values(), ...batch]) writing.reject(this.#failure);
       this.#open.clear();
     }
@@ -143,16 +144,16 @@ export class SharedLog {
       const lines = [...this.#open].map(([number, { change }]) => writeLine({ ...change, id: [this.#writer, number] }));
       const durable = [...this.#open.values()].some(({ change }) => change.op !== "publish");
       await this.#log.append(lines, durable);
-      await this.#catchUp();
+      await this.#catchUp(true);
     }
     if (this.#log.size >= this.#rewriteAt || (this.#erase && batch.some(({ change }) => mayReplace(change)))) {
       await this.#log.append([writeLine({ op: "seal" })], true);
-      await this.#catchUp();
+      await this.#catchUp(false);
     }
   }
 
-  /** Reads all lines, and continues with the next file after a seal. */
-  async #catchUp(): Promise<void> {
+  /** Reads all lines, and continues with the next file after a seal. Only writing requires that this file can be created. */
+  async #catchUp(mustWrite: boolean): Promise<void> {
     for (;;) {
       let isSealed = false;
       await this.#log.read((text) => {
@@ -161,7 +162,7 @@ export class SharedLog {
       });
       if (!isSealed) return;
       const reached = this.#tables;
-      await this.#log.advance(() => snapshot(reached, this.#clock.now()));
+      if (!(await this.#log.advance(() => snapshot(reached, this.#clock.now()), mustWrite))) return;
       this.#reset();
     }
   }

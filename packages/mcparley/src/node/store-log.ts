@@ -9,6 +9,10 @@ const chunkSize = 65_536;
 const newline = 0x0a;
 /** Milliseconds after which an unfinished file is considered abandoned. */
 const abandoned = 60_000;
+/** The codes of errors if a file can be read and not written. */
+const readOnlyCodes: ReadonlySet<string | undefined> = new Set(["EROFS", "EACCES", "EPERM"]);
+/** The codes of errors if a file cannot be created. */
+const unwritableCodes: ReadonlySet<string | undefined> = new Set([...readOnlyCodes, "ENOSPC", "EDQUOT"]);
 const filePattern = /^store\.(\d+)\.log$/;
 
 /**
@@ -21,6 +25,8 @@ const filePattern = /^store\.(\d+)\.log$/;
 export class StoreLog {
   readonly #folder: string;
   #file: FileHandle | undefined;
+  /** The error of opening the file for writing, if it can only be read. */
+  #refusal: NodeJS.ErrnoException | undefined;
   #number = 0;
   #read = 0;
   /** The bytes after the last newline, which are the start of the next line. */
@@ -39,23 +45,28 @@ export class StoreLog {
     return this.#read;
   }
 
-  /** Opens the current file, or creates the first one. Returns false if it was open already. */
-  async open(): Promise<boolean> {
-    if (this.#file) return false;
-    await mkdir(this.#folder, { recursive: true, mode: folderMode });
-    await this.#openHighest(1, () => []);
+  /**
+   * Opens the current file, or creates the first one. Without `mustWrite`, a file that cannot be created counts as empty. Returns false
+   * if it was open already.
+   */
+  async open(mustWrite: boolean): Promise<boolean> {
+    // A file that could not be written may be writable now.
+    if (this.#file && !(mustWrite && this.#refusal)) return false;
+    await this.close();
+    await this.#openHighest(1, () => [], mustWrite);
     return true;
   }
 
   /**
    * Opens the next file, after the current one was read up to its seal. If no process has created it yet, creates it with
-   * `lines`.
+   * `lines`. Without `mustWrite`, returns false if it cannot be created. The log is then closed.
    */
-  async advance(lines: () => string[]): Promise<void> {
+  async advance(lines: () => string[], mustWrite: boolean): Promise<boolean> {
     const old = this.#number;
     await this.close();
-    await this.#openHighest(old + 1, lines);
+    if (!(await this.#openHighest(old + 1, lines, mustWrite))) return false;
     await this.#tidy();
+    return true;
   }
 
   /**
@@ -64,17 +75,23 @@ export class StoreLog {
    * Each line also starts with a newline, so that the unfinished line of a crashed process damages no other line.
    */
   async append(lines: readonly string[], durable: boolean): Promise<void> {
+    if (this.#refusal) throw this.#refusal;
     const bytes = Buffer.from(lines.map((line) => `\n${line}\n`).join(""));
     const { bytesWritten } = await this.#file!.write(bytes);
-    if (bytesWritten < bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written`);
+    if (bytesWritten < bytes.length) {
+      // A file system ends a write early if it is full.
+      const message = `only ${bytesWritten} of ${bytes.length} bytes could be written`;
+      throw Object.assign(new Error(message), { code: "ENOSPC" });
+    }
     if (durable) await this.#file!.datasync();
   }
 
   /** Calls `take` with each complete line that was not read yet, until it returns false. */
   async read(take: (line: string) => boolean): Promise<void> {
+    if (!this.#file) return;
     const buffer = Buffer.allocUnsafe(chunkSize);
     for (;;) {
-      const { bytesRead } = await this.#file!.read(buffer, 0, chunkSize, this.#read);
+      const { bytesRead } = await this.#file.read(buffer, 0, chunkSize, this.#read);
       if (bytesRead === 0) return;
       this.#read += bytesRead;
       if (!this.#takeLines(buffer.subarray(0, bytesRead), take)) return;
@@ -100,18 +117,35 @@ export class StoreLog {
     return true;
   }
 
-  /** Opens the file with the highest number. Creates the wanted number first if no file has it or a higher one. */
-  async #openHighest(wanted: number, lines: () => string[]): Promise<void> {
+  /**
+   * Opens the file with the highest number. Creates the wanted number first if no file has it or a higher one. Returns false if it
+   * cannot be created, and throws the reason with `mustWrite`.
+   */
+  async #openHighest(wanted: number, lines: () => string[], mustWrite: boolean): Promise<boolean> {
     for (;;) {
       const highest = Math.max(0, ...(await this.#numbers()));
       if (highest >= wanted) {
-        if (await this.#open(highest)) return;
-      } else await this.#make(wanted, lines());
+        if (await this.#open(highest)) return true;
+        continue;
+      }
+      try {
+        await this.#make(wanted, lines());
+      } catch (error) {
+        if (mustWrite || !unwritableCodes.has((error as NodeJS.ErrnoException).code)) throw error;
+        return false;
+      }
     }
   }
 
   async #open(number: number): Promise<boolean> {
-    const opening = open(this.#path(number), constants.O_RDWR | constants.O_APPEND);
+    let refusal: NodeJS.ErrnoException | undefined;
+    const opening = open(this.#path(number), constants.O_RDWR | constants.O_APPEND).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (!readOnlyCodes.has(error.code)) throw error;
+        refusal = error;
+        return open(this.#path(number), constants.O_RDONLY);
+      },
+    );
     const file = await opening.catch((error: NodeJS.ErrnoException) => {
       // Another process has removed it after creating a higher one.
       if (error.code === "ENOENT") return undefined;
@@ -119,6 +153,7 @@ export class StoreLog {
     });
     if (!file) return false;
     this.#file = file;
+    this.#refusal = refusal;
     this.#number = number;
     this.#read = 0;
     this.#rest = Buffer.alloc(0);
@@ -127,6 +162,7 @@ export class StoreLog {
 
   /** Creates a file atomically, unless another process has created it already. */
   async #make(number: number, lines: string[]): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: folderMode });
     const temporary = path.join(this.#folder, `${crypto.randomUUID()}.tmp`);
     const file = await open(temporary, "wx", fileMode);
     try {
@@ -159,7 +195,10 @@ export class StoreLog {
   }
 
   async #numbers(): Promise<number[]> {
-    const names = await readdir(this.#folder);
+    const names = await readdir(this.#folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    });
     return names.flatMap((name) => filePattern.exec(name)?.[1] ?? []).map(Number);
   }
 

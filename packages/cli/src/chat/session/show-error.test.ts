@@ -29,6 +29,20 @@ test.each<[string, LocalError, string[]]>([
     ['The server "notes" requires a sign-in. No token.', "  Sign in with /servers sign-in notes"],
   ],
   [
+    "that refuses the token of the sign-in",
+    unavailable(
+      "unauthorized",
+      "Call reconnect().",
+      new LocalError("unauthorized", "Wrong audience.", {
+        data: { status: 401, challenge: 'Bearer error="invalid_token"' },
+      }),
+    ),
+    [
+      'The server "notes" refused the token of your sign-in. Wrong audience.',
+      "  The operator of the server can check which issuers and audiences it accepts.\n  To get a new token, use /servers sign-in notes",
+    ],
+  ],
+  [
     "that refuses the client of the sign-in",
     unavailable(
       "sign_in_required",

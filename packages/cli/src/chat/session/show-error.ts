@@ -1,7 +1,12 @@
 import { LocalError, printable, printableJson } from "mcparley";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { UsageError } from "../../terminal/io.ts";
-import { isClientRefusal, missingScopes, registerClient } from "../../targets/sign-in/refused-access.ts";
+import {
+  isClientRefusal,
+  isTokenRefusal,
+  missingScopes,
+  registerClient,
+} from "../../targets/sign-in/refused-access.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 
@@ -50,6 +55,10 @@ function explainUnavailable(error: LocalError, server: string): Explained {
   if (code === "sign_in_required") {
     const hint = isClientRefused(cause) ? registerClient : `Sign in with /servers sign-in ${server}`;
     return { text: `${subject} requires a sign-in.${reason}`, hint };
+  }
+  if (cause instanceof Error && isTokenRefusal(cause)) {
+    const cure = `The operator of the server can check which issuers and audiences it accepts. To get a new token, use /servers sign-in ${server}`;
+    return { text: `${subject} refused the token of your sign-in.${reason}`, hint: cure };
   }
   if (reason === "") return { text: `${subject} is off.`, hint: `Connect it with /servers on ${server}` };
   return { text: `${subject} cannot be used.${reason}`, hint: `Connect it now with /servers reconnect ${server}` };

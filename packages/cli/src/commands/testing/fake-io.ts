@@ -32,6 +32,7 @@ export interface FakeIo extends CommandIo {
   /** The answers that no question took. */
   readonly unused: string[];
   pressCtrlC(): void;
+  terminate(): void;
   /** Resolves when `text` has been written to stdout or stderr. */
   seen(text: string): Promise<void>;
 }
@@ -53,7 +54,8 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     if (answer === undefined) return;
     setImmediate(() => (answer === "^D" ? stdin.end() : stdin.write(`${answer}\n`)));
   });
-  const interrupts = new Set<() => void>();
+  const interrupts = signalSource();
+  const terminations = signalSource();
   const targets: ConnectTarget[] = [];
   const launched: string[][] = [];
   return {
@@ -66,11 +68,8 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     platform: options.platform ?? "linux",
     isTerminal: { stdin: terminal, stdout: terminal, stderr: terminal },
     columns: () => (terminal ? 80 : undefined),
-    onInterrupt: (listener) => {
-      interrupts.add(listener);
-      return () => interrupts.delete(listener);
-    },
-    onTerminate: () => () => {},
+    onInterrupt: interrupts.listen,
+    onTerminate: terminations.listen,
     after: options.after ?? callAtOnce,
     openUrl: (url) =>
       openUrl(url, {
@@ -85,7 +84,8 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     targets,
     launched,
     unused: answers,
-    pressCtrlC: () => interrupts.forEach((listener) => listener()),
+    pressCtrlC: interrupts.emit,
+    terminate: terminations.emit,
     seen: (text) =>
       new Promise((resolve) => {
         const look = (): void => {
@@ -96,6 +96,18 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
         watchers.add(look);
         look();
       }),
+  };
+}
+
+/** Returns a signal of the process that a test emits. */
+function signalSource(): { listen(this: void, listener: () => void): () => void; emit(this: void): void } {
+  const listeners = new Set<() => void>();
+  return {
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    emit: () => listeners.forEach((listener) => listener()),
   };
 }
 

@@ -12,7 +12,7 @@ import { withOptionNames } from "../option-names.ts";
 import { type CredentialsPlace, credentialsPlace } from "./credentials-place.ts";
 import { type ChosenClient, openStorage, readClient, rememberClient } from "./credentials.ts";
 import type { SignInOptions } from "./options.ts";
-import { isClientRefusal } from "./refused-access.ts";
+import { isClientRefusal, renewalRefusal } from "./refused-access.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
 export interface AuthorizationSetting extends SignInSetting {
@@ -52,7 +52,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       });
   let reason: string | undefined;
   const onStep = (step: string): void => {
-    if (/^The authorization server .* refused to refresh tokens: /.test(step)) reason = safe(step);
+    if (renewalRefusal(step) !== undefined) reason = safe(step);
     if (options.verbose) noteDetail(step);
   };
   const signIn = signInWay({ ...setting, redirectUri, waitingHint, reason: () => reason });
@@ -88,7 +88,8 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
 const newClientHint =
   "Nothing has returned from the browser yet. If its page names an unknown client, press Ctrl-C and register another one: mcparley login TARGET --new-client. For other errors of the page, such as a disabled account, ask the administrator of your account.";
 
-function clientOfOptions({ io, options }: AuthorizationSetting): ChosenClient | undefined {
+function clientOfOptions(setting: AuthorizationSetting): ChosenClient | undefined {
+  const { io, options } = setting;
   const { clientId: id, clientSecretEnv, redirectUri, issuer, newClient } = options;
   if (id !== undefined && newClient) {
     throw new UsageError("--new-client registers a client, so it cannot be used with --client-id.");
@@ -98,9 +99,7 @@ function clientOfOptions({ io, options }: AuthorizationSetting): ChosenClient | 
     const option = clientSecretEnv === undefined ? "--redirect-uri" : "--client-secret-env";
     throw new UsageError(`${option} needs the client too: add --client-id ID.`);
   }
-  if (redirectUri !== undefined && !URL.canParse(redirectUri)) {
-    throw new UsageError(`--redirect-uri must be a URL, not ${JSON.stringify(redirectUri)}.`);
-  }
+  checkRedirectUri(redirectUri, setting);
   const secret = clientSecretEnv === undefined ? undefined : io.env[clientSecretEnv];
   if (clientSecretEnv !== undefined && !secret) {
     throw new UsageError(`The environment variable ${clientSecretEnv}, which --client-secret-env names, is not set.`);
@@ -111,6 +110,25 @@ function clientOfOptions({ io, options }: AuthorizationSetting): ChosenClient | 
     ...(redirectUri !== undefined && { redirectUri }),
     ...(issuer !== undefined && { issuer }),
   };
+}
+
+/** The URLs at which this command can listen for a redirect. */
+const loopbackUri = /^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::(\d+))?(?:\/(?:[^/?#][^?#]*)?)?$/;
+
+/** Throws `UsageError` for a redirect URI that the sign-in cannot use. A pasted one may be any URL. */
+function checkRedirectUri(redirectUri: string | undefined, setting: AuthorizationSetting): void {
+  if (redirectUri === undefined) return;
+  if (!URL.canParse(redirectUri)) {
+    throw new UsageError(`--redirect-uri must be a URL, not ${JSON.stringify(redirectUri)}.`);
+  }
+  const [match, port = "1024"] = loopbackUri.exec(redirectUri) ?? [];
+  const canListen = match !== undefined && Number(port) >= 1024 && Number(port) <= 65_535;
+  if (canListen || (setting.options.noBrowser && isAttended(setting))) return;
+  throw new UsageError(
+    `This command cannot listen at --redirect-uri ${JSON.stringify(redirectUri)}. Use http on 127.0.0.1, [::1] or localhost, with any path, ` +
+      "without a query, and without a port or with one from 1024 to 65535.",
+    "For another URL, use --no-browser at a terminal, and paste the address at which the browser ends.",
+  );
 }
 
 /**

@@ -7,24 +7,46 @@ import type { CredentialsPlace } from "./credentials-place.ts";
 /** Milliseconds of waiting for another process after which a note is shown to the user. */
 const patience = 1_500;
 
+/** Milliseconds for which the end of a command waits for the responses of authorization servers. */
+const lastResponseLimit = 5_000;
+
+/** The work of this process that uses credentials exclusively, such as a renewal of tokens. */
+const exclusiveWork = new Set<Promise<unknown>>();
+
+/**
+ * Resolves when this process uses no credentials exclusively, or after 5 seconds. A process that ends before loses the only valid
+ * refresh token.
+ */
+export async function credentialsReleased(): Promise<void> {
+  if (exclusiveWork.size === 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, lastResponseLimit)));
+  await Promise.race([Promise.allSettled(exclusiveWork), limit]);
+  clearTimeout(timer);
+}
+
 /** Opens the storage of a place. The folder is created with the first write. */
 export async function openStorage(place: CredentialsPlace, screen: Pick<Screen, "note">): Promise<CredentialStorage> {
   const storage = await openFolder(place);
   return {
     get: (key) => storage.get(key),
     compareAndSet: (key, expected, value) => storage.compareAndSet(key, expected, value),
-    async exclusively(key, work) {
+    async exclusively(key, work, signal) {
       const timer = setTimeout(
-        () => screen.note("Waiting for another mcparley process that is signing in ..."),
+        () => screen.note("Waiting for the credentials, which another mcparley process has locked ..."),
         patience,
       );
+      const start = (): ReturnType<typeof work> => {
+        clearTimeout(timer);
+        exclusiveWork.add(running);
+        return work();
+      };
+      const running = storage.exclusively(key, start, signal);
       try {
-        return await storage.exclusively(key, () => {
-          clearTimeout(timer);
-          return work();
-        });
+        return await running;
       } finally {
         clearTimeout(timer);
+        exclusiveWork.delete(running);
       }
     },
   };

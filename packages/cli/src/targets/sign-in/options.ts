@@ -9,7 +9,10 @@ export const signInOptions = options(
     newClient: flag("register another client"),
     clientId: text("ID", "sign in as this registered client"),
     clientSecretEnv: text("NAME", "the environment variable that holds the secret of this client"),
-    redirectUri: text("URL", "the redirect URI of this client, such as http://127.0.0.1:PORT/callback"),
+    redirectUri: text(
+      "URL",
+      "the redirect URI of this client: http://127.0.0.1, [::1] or localhost, with any path, with or without a port",
+    ),
     issuer: text("URL", "the authorization server, if the MCP server names several"),
     dpop: flag("bind tokens to a key of this machine (DPoP) until logout"),
     resource: text("URL", "accept this resource identifier, if it is shorter than the server's URL"),

@@ -239,3 +239,27 @@ test("the value of a URL's query is hidden in an error of a named server, its ca
     expect(output).not.toContain("secret-4711");
   }
 });
+
+test.each<[data: object, hint: string | undefined]>([
+  [{ error: "access_denied", description: "Realm not enabled" }, undefined],
+  [{ error: "invalid_request", description: "Invalid scopes: no:such" }, "Sign in with other scopes: mcparley login"],
+  [{ error: "invalid_scope" }, "Sign in with other scopes: mcparley login"],
+  [{ error: "invalid_grant" }, "Sign in again: mcparley login"],
+  [{ error: "unauthorized_client" }, "Register a client"],
+  [{ error: "server_error" }, undefined],
+])("the refusal %j of an authorization server has the hint %j, and none to send a token", async (data, hint) => {
+  const connect = (): Promise<never> => Promise.reject(new LocalError("authorization_failed", "Refused.", { data }));
+  const { code, io } = await runWith({ connect }, ["list", url, "--json"]);
+  expect(code).toBe(3);
+  const shown = (JSON.parse(io.out()) as { error: { hint?: string } }).error.hint;
+  if (hint === undefined) expect(shown).toBeUndefined();
+  else expect(shown).toContain(hint);
+  expect(String(shown)).not.toContain("token or a key");
+});
+
+test("a refused --issuer has a hint to check it", async () => {
+  const connect = (): Promise<never> => Promise.reject(new LocalError("authorization_failed", "It has no metadata."));
+  const { io } = await runWith({ connect }, ["list", url, "--issuer", "https://as.example"]);
+  expect(io.err()).toContain("Check the value of --issuer");
+  expect(io.err()).not.toContain("token or a key");
+});

@@ -22,6 +22,9 @@ export const registerClient =
 /** The cure for a server that requires a token and has no authorization server. */
 const sendToken = 'Send the token or key in a header: mcparley list TARGET --header "Authorization: Bearer TOKEN"';
 
+/** The cure for an authorization server that does not grant the scopes. */
+const otherScopes = 'Sign in with other scopes: mcparley login TARGET --scope "SCOPE ..."';
+
 /** The cure for a server that refuses the token of the sign-in. */
 const refusedToken =
   "The server refused the token of your sign-in. Its operator can check which issuers and audiences it accepts. To get a new token, sign in again: mcparley login TARGET";
@@ -30,6 +33,18 @@ const refusedToken =
 export function isClientRefusal(error: Error): boolean {
   if (!(error instanceof LocalError) || !isObject(error.data)) return false;
   return clientRefusals.has(error.data.error) || error.data.request === "registration";
+}
+
+/** Whether a server refuses the token of the sign-in. */
+export function isTokenRefusal(error: Error): boolean {
+  if (!(error instanceof LocalError) || !isObject(error.data)) return false;
+  const { status, challenge } = error.data;
+  return status === 401 && typeof challenge === "string" && /[\s,]error="?invalid_token/i.test(challenge);
+}
+
+/** Returns a step of a sign-in if it is the reason for which tokens could not be renewed. */
+export function renewalRefusal(step: string): string | undefined {
+  return /^The authorization server .* refused to refresh tokens: /.test(step) ? step : undefined;
 }
 
 /** Whether a user, or a rule of the authorization server, denied the sign-in (RFC 6749, 4.1.2.1). */
@@ -47,11 +62,18 @@ export function signInHint(error: LocalError): string {
   const data = isObject(error.data) ? error.data : {};
   if (data.hasSignIn === false) return sendToken;
   if (isClientRefusal(error)) return registerClient;
-  if (data.error === "invalid_scope") return 'Sign in with other scopes: mcparley login TARGET --scope "SCOPE ..."';
+  if (data.error === "invalid_scope") return otherScopes;
   const scopes = missingScopes(error) && Array.isArray(data.scopes) ? data.scopes.join(" ") : undefined;
   const again = error.code === "sign_in_failed" ? " again" : "";
   // The server chooses the scopes, so a shell must not interpret them.
   return `Sign in${again}: mcparley login TARGET${scopes === undefined ? "" : ` --scope ${quotedWord(scopes)}`}`;
+}
+
+/** Returns the cure for an error code of an authorization server. Undefined if only its message helps. */
+function refusalHint({ error, description }: Record<string, unknown>): string | undefined {
+  const isAboutScopes = typeof description === "string" && /\bscopes?\b/i.test(description);
+  if (error === "invalid_scope" || isAboutScopes) return otherScopes;
+  return error === "invalid_grant" ? "Sign in again: mcparley login TARGET" : undefined;
 }
 
 /** Returns the cure for tokens that `logout` could not revoke. Undefined for other errors. */
@@ -73,12 +95,17 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
     const isRefused = error.code === "authorization_failed";
     if (data.hasSignIn === false) return sendToken;
     if (isRefused && isClientRefusal(error)) return registerClient;
+    if (isRefused && typeof data.error === "string") return refusalHint(data);
+    // A token does not help if the user chose another authorization server than that of the MCP server.
+    if (isRefused && target?.options?.some(({ name }) => name === "issuer")) {
+      return "Check the value of --issuer, or sign in without it at the authorization server that the server names.";
+    }
     // The server refuses the token of the sign-in itself, and its message states the reason.
     if (!isRefused && typeof data.issuer === "string") return undefined;
     if (scopes !== undefined) {
       return `The authorization server did not grant the scopes ${scopes}. Sign in with an account that may have them: mcparley login TARGET`;
     }
-    if (data.status === 401 && /[\s,]error="?invalid_token/i.test(String(data.challenge))) return refusedToken;
+    if (isTokenRefusal(error)) return refusedToken;
     const token = 'the token: --header "Authorization: Bearer TOKEN"';
     return isRefused
       ? `If the server accepts a token or a key, send it in place of the sign-in, such as ${token}`

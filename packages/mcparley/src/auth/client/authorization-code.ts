@@ -8,8 +8,9 @@ import {
   validateAuthResponse,
 } from "oauth4webapi";
 import { isSecureUrl } from "../../net/loopback.ts";
+import { onAbort } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type KnownClient, pushAuthorization, redeemCode } from "./endpoints.ts";
+import { type KnownClient, type TokenResponse, pushAuthorization, redeemCode } from "./endpoints.ts";
 import { type Grant, type GrantContext, type Obtained, requireEndpoint } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
 import { inWords, isClientRefusal, isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
@@ -29,6 +30,8 @@ import type { SignInAttempt } from "./sign-in.ts";
 
 /** The scope of refresh tokens that stay valid after the user has signed out of the issuer (OpenID Connect, 11). */
 const OFFLINE_ACCESS = "offline_access";
+/** Milliseconds after an abort in which the response to a code is still awaited. */
+const LATE_RESPONSE_MS = 5_000;
 
 /** The grant of `oauth`: a user signs in and consents (OAuth 2.1, 4.1), with PKCE (S256), state and issuer checks. */
 export function authorizationCode(options: OAuthOptions): Grant {
@@ -111,7 +114,7 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
     context.onVisit();
     const redirect = await attempt.visit(request.url, context.signal);
     const callback = checkResponse(redirect, { context, known, request });
-    const response = await redeemCode(context.endpoints, known, { callback, redirectUri, verifier: request.verifier });
+    const response = await redeem({ callback, redirectUri, verifier: request.verifier }, known, context);
     return { clientId, response };
   } catch (error) {
     const again = { ...requested, context: { ...context, registration: "stored" as const } };
@@ -125,6 +128,29 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
     if (isRetry || !(await forgetClient(options, context, clientId))) throw refusedClient(error, clientId, options);
     context.warn(repetitionOf(error, "Another client is registered, and the sign-in starts again."));
     return signInWith(attempt, options, { ...again, isRetry: true });
+  }
+}
+
+/**
+ * Redeems a code. If the caller aborts during the request, its response is awaited for some time: a code can be redeemed once, and the
+ * user would have to sign in again.
+ */
+async function redeem(
+  sent: Parameters<typeof redeemCode>[2],
+  known: KnownClient,
+  { endpoints, clock, signal }: GrantContext,
+): Promise<TokenResponse> {
+  signal.throwIfAborted();
+  const late = new AbortController();
+  let timer: unknown;
+  const stopListening = onAbort(signal, () => {
+    timer = clock.setTimeout(() => late.abort(signal.reason), LATE_RESPONSE_MS);
+  });
+  try {
+    return await redeemCode({ ...endpoints, signal: late.signal }, known, sent);
+  } finally {
+    stopListening();
+    clock.clearTimeout(timer);
   }
 }
 
@@ -167,7 +193,9 @@ function checkMetadata(context: GrantContext): void {
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
 function checkRedirectUri(redirectUri: string, { redirectUri: registered = redirectUri }: OAuthOptions): void {
-  if (redirectUri !== registered) {
+  // A server must accept any port if the URI of a client on this machine has none (RFC 8252, 7.3).
+  const withoutPort = redirectUri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d+/, "$1");
+  if (redirectUri !== registered && withoutPort !== registered) {
     const message =
       `The client is registered with the redirect URI ${JSON.stringify(registered)}, but this sign-in receives redirects at ` +
       `${JSON.stringify(redirectUri)}. Check that its port is free, and that the sign-in can listen at such a URL.`;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sendHttp } from "../../http/client/send.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
+import { unlessAborted } from "../../rpc/abort.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { readableCredentials } from "mcparley-tests/support/readable-credentials.ts";
@@ -318,6 +319,62 @@ describe("a token is renewed once", () => {
     expect(storage.tokens()[0]?.refreshToken).toContain("refresh-");
     expect(await call()).toBe(202);
     expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
+  });
+});
+
+describe("a sign-in that is aborted", () => {
+  /** Starts a sign-in whose code is redeemed when the gate opens. */
+  function redeeming() {
+    const { world, clock, storage, start } = machine();
+    let open!: () => void;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    world.answerToken = () => gate.then(() => undefined as never);
+    const controller = new AbortController();
+    const fetch: typeof globalThis.fetch = (url, init) =>
+      unlessAborted(world.fetch(url, init), init?.signal ?? undefined, "The request");
+    const { auth } = start({ fetch });
+    const signingIn = auth.signIn(serverUrl, { signal: controller.signal });
+    return { world, clock, storage, start, open, controller, signingIn, outcome: failure(signingIn) };
+  }
+
+  test("while its code is redeemed stores the tokens of the response", async () => {
+    const { world, clock, start, open, controller, signingIn } = redeeming();
+    await expect.poll(() => world.tokenRequests.length).toBe(1);
+    controller.abort(new Error("stopped"));
+    await clock.advance(4_999);
+    open();
+    expect(await signingIn).toMatchObject({ server: serverUrl });
+    expect(clock.pending).toBe(0);
+    world.answerToken = undefined;
+    expect(await start().call()).toBe(202);
+    expect(grants(world)).toEqual(["authorization_code"]);
+  });
+
+  test("while its code is redeemed ends with the reason after 5 seconds without a response", async () => {
+    const { world, clock, storage, controller, outcome } = redeeming();
+    await expect.poll(() => world.tokenRequests.length).toBe(1);
+    controller.abort(new Error("stopped"));
+    await clock.advance(5_000);
+    expect(await outcome).toMatchObject({ message: "stopped" });
+    expect(storage.tokens()).toEqual([]);
+  });
+
+  test("while another one is in progress ends at once, and the next one still waits", async () => {
+    const { world, start, open, controller, outcome } = redeeming();
+    await expect.poll(() => world.tokenRequests.length).toBe(1);
+    const second = new AbortController();
+    const waiting = failure(start().auth.signIn(serverUrl, { signal: second.signal }));
+    const third = start().auth.signIn(serverUrl);
+    await flushPromises();
+    second.abort(new Error("stopped"));
+    expect(String(await waiting)).toBe("Error: stopped");
+    await flushPromises();
+    expect(world.visits).toHaveLength(1);
+    world.answerToken = undefined;
+    open();
+    await Promise.all([outcome, third]);
+    expect(world.visits).toHaveLength(2);
+    expect(controller.signal.aborted).toBe(false);
   });
 });
 

@@ -1,3 +1,5 @@
+import { onAbort } from "../../rpc/abort.ts";
+
 /**
  * A store for the registrations and tokens that authorization servers issue to clients. The values contain secrets.
  *
@@ -8,8 +10,11 @@ export interface CredentialStorage {
   get(key: string): Promise<string | undefined>;
   /** Sets the value, or deletes it if undefined, if the present value is `expected`. Returns whether it did. */
   compareAndSet(key: string, expected: string | undefined, value: string | undefined): Promise<boolean>;
-  /** Runs `work` while no other user of the storage, in this process or another, runs work under the same key. */
-  exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` while no other user of the storage, in this process or another, runs work under the same key. Rejects with the reason of
+   * the signal if it is aborted before the work starts.
+   */
+  exclusively<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /**
@@ -36,11 +41,13 @@ export function memoryCredentials(): CredentialStorage {
       else values.set(key, value);
       return Promise.resolve(true);
     },
-    exclusively(key, work) {
+    exclusively(key, work, signal) {
       const previous = turns.get(key) ?? Promise.resolve();
-      const result = previous.then(work);
+      const result = unlessEnded(previous, signal).then(work);
       const turn = result
         .catch(() => {})
+        // A caller that no longer waits must not let the next one start.
+        .then(() => previous)
         .finally(() => {
           if (turns.get(key) === turn) turns.delete(key);
         });
@@ -48,6 +55,21 @@ export function memoryCredentials(): CredentialStorage {
       return result;
     },
   };
+}
+
+/** Resolves after `previous`. Rejects with the reason of the signal if it is aborted before that. */
+async function unlessEnded(previous: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  if (!signal) return void (await previous);
+  signal.throwIfAborted();
+  let removeListener: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    removeListener = onAbort(signal, () => reject(signal.reason as Error));
+  });
+  try {
+    await Promise.race([previous, aborted]);
+  } finally {
+    removeListener?.();
+  }
 }
 
 /** The key under which the issuer of the last tokens for a server is stored. */
@@ -96,7 +118,7 @@ export class StoredValue<T> {
     while (!(await this.replace(change(await this.read()))));
   }
 
-  exclusively<R>(work: () => Promise<R>): Promise<R> {
-    return this.#storage.exclusively(this.#key, work);
+  exclusively<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R> {
+    return this.#storage.exclusively(this.#key, work, signal);
   }
 }

@@ -3,7 +3,8 @@ import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { explanationIn } from "../../http/client/error-body.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { readDocument } from "../issuer-document.ts";
-import { redact, redactKnown } from "../../rpc/redact.ts";
+import { redact } from "../../rpc/redact.ts";
+import { redactKnown } from "../redact-known.ts";
 
 interface FailedRequest {
   issuer: string;

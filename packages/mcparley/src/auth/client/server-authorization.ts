@@ -150,7 +150,7 @@ export class ServerAuthorization {
         if (!signal.aborted) this.#failed = { upTo: this.#challenges, error };
         throw error;
       }
-    });
+    }, signal);
   }
 
   /**

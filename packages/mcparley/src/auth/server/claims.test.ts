@@ -153,6 +153,21 @@ describe("the header of a JWT", () => {
   });
 });
 
+test.each([
+  [true, { subject: "alice" }],
+  [false, /not a valid JWT/],
+])("a JWT with the critical extension b64 of %s follows RFC 7797", async (b64, expected) => {
+  const claims = { iss: issuer, aud: audience, sub: "alice", exp: now() + 300 };
+  const header = Buffer.from(JSON.stringify({ alg: "ES256", kid: "k", crit: ["b64"], b64 })).toString("base64url");
+  const text = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  const algorithm = { name: "ECDSA", hash: "SHA-256" };
+  const signature = await crypto.subtle.sign(algorithm, pair.privateKey, new TextEncoder().encode(text));
+  const verify = jwtVerifier({ issuer, audience, jwks: { keys: [{ ...key, kid: "k" }] } });
+  const verified = verify(`${text}.${Buffer.from(signature).toString("base64url")}`, head);
+  if (expected instanceof RegExp) await expect(verified).rejects.toThrow(expected);
+  else expect(await verified).toMatchObject(expected);
+});
+
 describe("a set of keys", () => {
   test.each<[string, () => unknown[]]>([
     [

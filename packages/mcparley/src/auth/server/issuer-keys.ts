@@ -1,10 +1,4 @@
-import {
-  type CryptoKey,
-  type FlattenedJWSInput,
-  type JSONWebKeySet,
-  type JWTHeaderParameters,
-  createLocalJWKSet,
-} from "jose";
+import { type CryptoKey, type JSONWebKeySet, type JWTHeaderParameters, createLocalJWKSet } from "jose";
 import type { Clock } from "../../rpc/clock.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { GuardedFetch } from "../client/guarded-fetch.ts";
@@ -18,12 +12,13 @@ const pause = 30_000;
 /** Milliseconds without a request after a failure. */
 const pauseAfterFailure = 5_000;
 
-/** Returns the public key for a token, by its header. */
-type KeyFinder = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+/** Minimum size of an RSA key in bits (RFC 7518, 3.3). */
+const minRsaBits = 2048;
 
 /** The keys of an issuer, as one response contained them. */
 export interface KeySet {
-  readonly find: KeyFinder;
+  /** Returns the public keys that a token with this header can be signed with. Keys that cannot be used are ignored. */
+  find(this: void, header: JWTHeaderParameters): Promise<CryptoKey[]>;
   /** Whether a key has this id. False if the id is missing. */
   has(kid: unknown): boolean;
   /** Milliseconds since 1970. Infinity for keys that are never loaded again. */
@@ -92,17 +87,23 @@ function readKeySet(document: unknown, loadedAt: number): KeySet {
   const keys = document.keys
     .filter(isObject)
     .map((key) => Object.fromEntries(Object.entries(key).filter(([name, value]) => hasMeaning(name, value))));
-  const findAny = createLocalJWKSet({ keys });
-  const findWithoutId = createLocalJWKSet({ keys: keys.filter(({ kid }) => kid === undefined) });
+  // A set for each key, so that a key that cannot be imported does not affect the others.
+  const sets = keys.map((key) => ({ kid: key.kid, findKey: createLocalJWKSet({ keys: [key] }) }));
   const has = (kid: unknown): boolean => Boolean(kid) && keys.some((key) => key.kid === kid);
   return {
     loadedAt,
     has,
-    find({ kid, ...header }, token) {
-      if (!kid) return findAny(header, token);
-      return has(kid) ? findAny({ ...header, kid }, token) : findWithoutId(header, token);
+    async find({ kid, ...header }) {
+      const listed = has(kid) ? kid : undefined;
+      const matching = kid ? sets.filter((set) => set.kid === listed) : sets;
+      const found = await Promise.all(matching.map(({ findKey }) => findKey(header).catch(() => undefined)));
+      return found.filter((key) => key !== undefined).filter(isStrong);
     },
   };
+}
+
+function isStrong({ algorithm }: CryptoKey): boolean {
+  return !("modulusLength" in algorithm) || Number(algorithm.modulusLength) >= minRsaBits;
 }
 
 /** `ext` has no meaning for a public key, and jose ignores keys in which it is no boolean. */

@@ -1,5 +1,7 @@
 import {
+  type CryptoKey,
   type JSONWebKeySet,
+  type JWTHeaderParameters,
   type JWTVerifyOptions,
   type JWTVerifyResult,
   decodeJwt,
@@ -225,17 +227,17 @@ function claimRefused({ code, claim, reason }: errors.JWTExpired | errors.JWTCla
 
 /** Verifies a token. If several keys match, as for a token without `kid`, each is tried. */
 async function verify(token: string, { find }: KeySet, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
-  try {
-    return await jwtVerify(token, find, options);
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    for await (const key of error) {
-      try {
-        return await jwtVerify(token, key, options);
-      } catch (other) {
-        if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw other;
-      }
+  let keys: CryptoKey[] | undefined;
+  const nextKey = async (header: JWTHeaderParameters): Promise<CryptoKey> => {
+    const key = (keys ??= await find(header)).shift();
+    if (!key) throw new errors.JWKSNoMatchingKey();
+    return key;
+  };
+  for (;;) {
+    try {
+      return await jwtVerify(token, nextKey, options);
+    } catch (error) {
+      if (!keys?.length || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
     }
-    throw new errors.JWSSignatureVerificationFailed();
   }
 }

@@ -136,7 +136,7 @@ export class Endpoint {
 
   #reportHidden(): void {
     this.#mayHideDefinitions = false;
-    const cure = 'Set "auth" of listen, toFetch or toNodeHandler, or pass the principal of each request.';
+    const cure = 'Set the option "auth", or pass the principal of each request.';
     reportHidden(this.#context.core, cure);
   }
 

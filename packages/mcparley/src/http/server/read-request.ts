@@ -91,7 +91,7 @@ function parseAccept(header: string): Accepted {
 /** Throws a refusal of 406 if the client of a GET does not accept an event stream. */
 export function requireEventStream(request: HttpRequestHead): void {
   if (readAccept(request.header("accept")).events) return;
-  throw new HttpRefusal(406, "GET opens an event stream: send Accept: text/event-stream.");
+  throw new HttpRefusal(406, "GET needs Accept: text/event-stream.");
 }
 
 const jsonType = "application/json";

@@ -167,7 +167,7 @@ class Share implements Held {
 }
 
 function busy(limit: keyof ServerLimits, id?: RequestId): HttpRefusal {
-  const what = limit === "bodies" ? "Too many bytes of requests" : "Too many requests";
-  const message = `${what} of this caller are in flight (limits.${limit}). Wait for replies, then send the request again.`;
+  const unit = limit === "bodies" ? "bytes of " : "";
+  const message = `Too many ${unit}requests of this caller are in flight (limits.${limit}). Wait for replies, then send the request again.`;
   return new HttpRefusal(429, message, { headers: { "retry-after": "1" }, id });
 }

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ra
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isObject } from "../../rpc/messages.ts";
-import { unusable } from "./private-folder.ts";
+import { unusable, unwritable } from "./private-folder.ts";
 
 /** Stores the encryption key of credentials outside of their folder, as `keychain` does. */
 export interface KeyStorage {
@@ -21,7 +21,12 @@ export interface KeySource {
 }
 
 /** The content of `key.json`. `check` identifies the key without revealing it. */
-type KeyFile =
+type KeyFile = KeyDescription & {
+  /** Whether the log of the folder has a value for this key. Folders of earlier versions have none. */
+  readonly isInLog?: boolean;
+};
+
+type KeyDescription =
   | { readonly from: "file"; readonly key: string }
   | { readonly from: "passphrase"; readonly salt: string; readonly cost: number; readonly check: string }
   | { readonly from: "given"; readonly check: string };
@@ -60,7 +65,7 @@ export function keyOfFolder(folder: string, source: KeySource): FolderKey {
         throw error;
       });
     },
-    make: async () => writeKeyFile(folder, await createKeyFile(source)),
+    make: async () => writeKeyFile(folder, { ...(await createKey(source)), isInLog: true }),
   };
 }
 
@@ -77,15 +82,16 @@ async function openKeyFile(folder: string, source: KeySource, text: string): Pro
         : `they are encrypted with a ${kind}. Pass it, or choose another folder`;
     throw unusable(folder, why);
   }
-  if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"));
+  const isInLog = file.isInLog === true;
+  if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"), isInLog);
   const key = file.from === "passphrase" ? await derive(source, file) : await givenKey(source);
-  const values = key && new SealedValues(key);
+  const values = key && new SealedValues(key, isInLog);
   if (values?.check === file.check) return values;
   throw unusable(folder, `they are encrypted with another ${kind}`);
 }
 
 /** Returns the description of the key. Creates the key, unless the source has one. */
-async function createKeyFile(source: KeySource): Promise<KeyFile> {
+async function createKey(source: KeySource): Promise<KeyDescription> {
   const kind = kindOf(source);
   if (kind === "file") return { from: kind, key: randomBytes(keyLength).toString("base64url") };
   if (kind === "passphrase") {
@@ -162,7 +168,7 @@ async function writeKeyFile(folder: string, content: KeyFile): Promise<void> {
     await writeFile(temporary, `${JSON.stringify(content)}\n`, { mode: fileMode, flag: "wx", flush: true });
     await rename(temporary, path.join(folder, fileName));
   } catch (error) {
-    throw unusable(folder, (error as Error).message, error);
+    throw unwritable(folder, error as NodeJS.ErrnoException);
   }
 }
 
@@ -170,10 +176,13 @@ async function writeKeyFile(folder: string, content: KeyFile): Promise<void> {
 export class SealedValues {
   /** Identifies the key without revealing it. */
   readonly check: string;
+  /** Whether the log must have a value for this key. */
+  readonly isInLog: boolean;
   readonly #values: Uint8Array;
   readonly #names: Uint8Array;
 
-  constructor(key: Uint8Array) {
+  constructor(key: Uint8Array, isInLog = false) {
+    this.isInLog = isInLog;
     this.#values = subkey(key, "values");
     this.#names = subkey(key, "names");
     this.check = Buffer.from(subkey(key, "check")).toString("base64url");

@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -213,6 +213,48 @@ describe("the key", () => {
   });
 });
 
+describe("a folder whose parts do not belong together is refused", () => {
+  const log = (): string =>
+    path.join(
+      folder,
+      readdirSync(folder).find((name) => name.endsWith(".log"))!,
+    );
+  const refusal = (reason: string) => ({
+    code: "unusable_storage",
+    message: expect.stringContaining(reason) as string,
+  });
+
+  test.each<[what: string, damage: () => void, reason: string]>([
+    ["without key.json", () => rmSync(path.join(folder, "key.json")), "its file key.json is missing"],
+    ["with the key.json of another folder", () => useKeyOfOther(), "encrypted with another key"],
+    ["without its log", () => rmSync(log()), "its log is damaged"],
+    ["with an empty log", () => writeFileSync(log(), ""), "its log is damaged"],
+    ["with a log of other bytes", () => writeFileSync(log(), Buffer.alloc(500, 0xfe)), "its log is damaged"],
+    ["with a log of other lines", () => writeFileSync(log(), "<html>\n<body>\n"), "its log is damaged"],
+  ])("%s", async (_what, damage, reason) => {
+    await fileCredentials(folder).compareAndSet("k", undefined, "v");
+    await fileCredentials(path.join(parent, "other")).compareAndSet("k", undefined, "other");
+    damage();
+    const storage = fileCredentials(folder);
+    await expect(storage.get("k")).rejects.toMatchObject(refusal(reason));
+    await expect(storage.compareAndSet("k", undefined, "w")).rejects.toMatchObject(refusal(reason));
+    await expect(storage.exclusively("k", async () => {})).rejects.toMatchObject(refusal(reason));
+  });
+
+  function useKeyOfOther(): void {
+    cpSync(path.join(parent, "other", "key.json"), path.join(folder, "key.json"));
+  }
+
+  test("but not one that an earlier version has made", async () => {
+    await fileCredentials(folder).compareAndSet("k", undefined, "v");
+    const file = path.join(folder, "key.json");
+    const { isInLog: _, ...earlier } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify(earlier));
+    writeFileSync(log(), readFileSync(log(), "utf8").replace(/^.*"key":"key[":].*$/gm, ""));
+    expect(await fileCredentials(folder).get("k")).toBe("v");
+  });
+});
+
 describe("several processes", () => {
   const script = path.join(tmpdir(), `mcparley-credentials-${process.pid}.mjs`);
   const children: ChildProcess[] = [];
@@ -295,11 +337,47 @@ describe("several processes", () => {
     expect(isIn).toBe(true);
   });
 
-  test("the lease of a killed process is acquired after it has expired", async () => {
+  test("the lease of a killed process is acquired at once", async () => {
     const holder = start("hold", folder);
     await once(holder.stdout!, "data");
     holder.kill("SIGKILL");
     await once(holder, "close");
+    const clock = { now: () => Date.now(), setTimeout: () => 0, clearTimeout: () => {} };
+    expect(await fileCredentials(folder, { clock }).exclusively("k", async () => "free")).toBe("free");
+  });
+
+  test("an aborted wait ends at once with the reason of its signal, and the lease stays with its holder", async () => {
+    const holder = start("hold", folder);
+    await once(holder.stdout!, "data");
+    const storage = fileCredentials(folder, {
+      clock: { now: () => Date.now(), setTimeout: () => 0, clearTimeout: () => {} },
+    });
+    const controller = new AbortController();
+    let runs = 0;
+    const work = async (): Promise<number> => ++runs;
+    const waiting = storage.exclusively("k", work, controller.signal);
+    await storage.get("anything");
+    controller.abort(new Error("given up"));
+    await expect(waiting).rejects.toThrow("given up");
+    await expect(storage.exclusively("k", work, controller.signal)).rejects.toThrow("given up");
+    const next = fileCredentials(folder).exclusively("k", work);
+    expect(runs).toBe(0);
+    holder.stdin!.write("go on\n");
+    expect(await next).toBe(1);
+  });
+
+  test("the lease of a process on another machine is acquired after it has expired", async () => {
+    const holder = start("hold", folder);
+    await once(holder.stdout!, "data");
+    holder.kill("SIGKILL");
+    await once(holder, "close");
+    for (const name of readdirSync(folder).filter((one) => one.endsWith(".log"))) {
+      const file = path.join(folder, name);
+      const owner = new RegExp(` ${holder.pid} [^}]*?${hostname()}`, "g");
+      const moved = readFileSync(file, "utf8").replace(owner, (text) => text.replace(hostname(), "another-machine"));
+      expect(moved).toContain("another-machine");
+      writeFileSync(file, moved);
+    }
     let now = Date.now();
     const clock = {
       now: () => now,

@@ -1,17 +1,25 @@
-import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { CredentialStorage } from "../../auth/client/credentials.ts";
 import { type Clock, wakefulClock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { openFileStore } from "../file-store.ts";
 import { type FolderKey, type KeySource, type SealedValues, keyOfFolder } from "./credential-key.ts";
-import { isPrivateFolder, makePrivateFolder, unusable } from "./private-folder.ts";
+import { withLease } from "./lease.ts";
+import { isPrivateFolder, makePrivateFolder, unusable, unwritable } from "./private-folder.ts";
 
 /** Options of `fileCredentials`. */
 export interface FileCredentialsOptions extends KeySource {
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
+
+/** The name of a value that exists if a key was created, and the lifetime of this value in milliseconds. */
+const anyKey = "key";
+const unlimited = 1e15;
+
+/** Returns the name of a value that exists if a key was created, and is this one. */
+const keyEntry = ({ check }: SealedValues): string => `key:${check}`;
 
 /** Milliseconds after which credentials that were not renewed are deleted: 400 days. */
 const lifetime = 400 * 86_400_000;
@@ -60,9 +68,9 @@ class FileCredentials implements CredentialStorage {
   async get(key: string): Promise<string | undefined> {
     // Reading does not create the folder.
     if (!(await isPrivateFolder(this.#folder))) return undefined;
-    const values = await this.#key.read();
-    if (!values) return undefined;
     return this.#withStore(async (store) => {
+      const values = await this.#usableKey(store);
+      if (!values) return undefined;
       const name = values.nameOf(key);
       const sealed = await store.get(name);
       return sealed === undefined ? undefined : this.#open(values, name, sealed);
@@ -82,11 +90,11 @@ class FileCredentials implements CredentialStorage {
     });
   }
 
-  async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
+  async exclusively<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await makePrivateFolder(this.#folder);
     return this.#withStore(async (store) => {
       const values = await this.#keyIn(store);
-      return withLease(`lease:${values.nameOf(key)}`, work, { store, clock: this.#clock });
+      return withLease(`lease:${values.nameOf(key)}`, work, { store, clock: this.#clock, signal });
     });
   }
 
@@ -98,15 +106,37 @@ class FileCredentials implements CredentialStorage {
 
   /** Returns the encryption of the folder. The first write creates its key. */
   async #keyIn(store: Store): Promise<SealedValues> {
-    const known = await this.#key.read();
+    const known = await this.#usableKey(store);
     if (known) return known;
     // Another process may create the key at the same time.
-    const create = async (): Promise<SealedValues | undefined> => {
+    const create = async (): Promise<SealedValues> => {
       if (!(await this.#key.read())) await this.#key.make();
-      return this.#key.read();
+      const created = (await this.#key.read())!;
+      for (const name of [anyKey, keyEntry(created)]) await store.set(name, "", { ttl: unlimited });
+      return created;
     };
-    const created = await withLease("lease", create, { store, clock: this.#clock });
-    return created!;
+    return withLease("lease", create, { store, clock: this.#clock });
+  }
+
+  /**
+   * Returns the encryption of the folder, or undefined if it has no key and no values. Throws if its key and its log do not belong
+   * together, because the user would seem to be signed out.
+   */
+  async #usableKey(store: Store): Promise<SealedValues | undefined> {
+    const values = await this.#key.read();
+    if (!values) {
+      if ((await store.get(anyKey)) === undefined) return undefined;
+      // Another process may have created the key since.
+      const created = await this.#key.read();
+      if (created) return this.#usableKey(store);
+      throw unusable(this.#folder, "its file key.json is missing. Restore it, or delete the folder and sign in again");
+    }
+    const isListed = async (): Promise<boolean> => (await store.get(keyEntry(values))) !== undefined;
+    if (!values.isInLog || (await isListed())) return values;
+    // Another process may be creating the key.
+    if (await withLease("lease", isListed, { store, clock: this.#clock })) return values;
+    const why = "its log is damaged, or encrypted with another key than the one in key.json";
+    throw unusable(this.#folder, `${why}. Restore both, or delete the folder and sign in again`);
   }
 
   /** Opens the store for one operation, because a `CredentialStorage` is never closed. */
@@ -114,92 +144,13 @@ class FileCredentials implements CredentialStorage {
     const store = openFileStore(this.#folder, { clock: this.#clock, erase: true });
     try {
       return await use(store);
+    } catch (error) {
+      if (!(error instanceof LocalError) || error.code !== "store_unavailable") throw error;
+      throw unwritable(this.#folder, error.cause as NodeJS.ErrnoException);
     } finally {
       await store.close();
     }
   }
-}
-
-/** Milliseconds after which a lease expires if its holder has died, and milliseconds between two renewals. */
-const leaseTtl = 15_000;
-const renewInterval = 5_000;
-/** Milliseconds between two attempts to take a lease. */
-const retryInterval = 1_000;
-
-/**
- * Runs work while no other user of the store, in any process, runs work under the same name.
- *
- * The lease on the name is renewed while the work runs. If a holder has died, others wait until its lease expires, at most
- * 15 seconds. If the machine of a holder sleeps for longer than that, another process can take the lease.
- */
-async function withLease<T>(
-  name: string,
-  work: () => Promise<T>,
-  { store, clock }: { store: Store; clock: Clock },
-): Promise<T> {
-  const owner = randomUUID();
-  await takeLease(name, owner, { store, clock });
-  const stop = renewLease(name, owner, { store, clock });
-  try {
-    return await work();
-  } finally {
-    await stop();
-    await store.compareAndSet(name, owner, undefined, { ttl: leaseTtl });
-    await store.publish(name, "");
-  }
-}
-
-async function takeLease(name: string, owner: string, { store, clock }: { store: Store; clock: Clock }): Promise<void> {
-  const tryToTake = (): Promise<boolean> => store.compareAndSet(name, undefined, owner, { ttl: leaseTtl });
-  if (await tryToTake()) return;
-  let wake: (() => void) | undefined;
-  let isReleased = false;
-  const unsubscribe = await store.subscribe(name, () => {
-    isReleased = true;
-    wake?.();
-  });
-  try {
-    while (!(await tryToTake())) {
-      if (!isReleased) await sleep(clock, (resolve) => (wake = resolve));
-      isReleased = false;
-    }
-  } finally {
-    await unsubscribe();
-  }
-}
-
-/** Waits for an interval, or until `wake` is called. */
-async function sleep(clock: Clock, onStart: (wake: () => void) => void): Promise<void> {
-  let timer: unknown;
-  await new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, retryInterval);
-    onStart(resolve);
-  });
-  clock.clearTimeout(timer);
-}
-
-/** Renews a lease. The returned function stops this, and settles when no renewal is in flight. */
-function renewLease(
-  name: string,
-  owner: string,
-  { store, clock }: { store: Store; clock: Clock },
-): () => Promise<void> {
-  let isOver = false;
-  let underWay: Promise<unknown> = Promise.resolve();
-  let timer: unknown;
-  const again = (): void => {
-    timer = clock.setTimeout(() => {
-      // The next renewal compensates for one that fails.
-      underWay = store.compareAndSet(name, owner, owner, { ttl: leaseTtl }).catch(() => {});
-      void underWay.then(() => isOver || again());
-    }, renewInterval);
-  };
-  again();
-  return async () => {
-    isOver = true;
-    clock.clearTimeout(timer);
-    await underWay;
-  };
 }
 
 /**

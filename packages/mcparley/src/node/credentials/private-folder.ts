@@ -29,8 +29,8 @@ export async function isPrivateFolder(folder: string): Promise<boolean> {
 /** Creates a missing folder with access for its owner only, or checks an existing one like `isPrivateFolder`. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   if (await isPrivateFolder(folder)) return;
-  await mkdir(folder, { recursive: true, mode: folderMode }).catch((error: Error) => {
-    throw unusable(folder, error.message, error);
+  await mkdir(folder, { recursive: true, mode: folderMode }).catch((error: NodeJS.ErrnoException) => {
+    throw unwritable(folder, error);
   });
 }
 
@@ -41,6 +41,22 @@ function checkOwner(file: string, { mode, uid }: { mode: number; uid: number }):
   const shown = (mode & 0o777).toString(8).padStart(4, "0");
   const cure = `chmod go= ${JSON.stringify(file)}`;
   throw unusable(file, `other users have access to it (mode ${shown}). Restrict it to its owner: ${cure}`);
+}
+
+/** The reason and the cure for errors of the operating system. */
+const writeFailures: Readonly<Record<string, string>> = {
+  EROFS: "its file system is read-only. Make it writable, or choose another folder",
+  ENOSPC: "its disk is full. Free space on it, or choose another folder",
+  EDQUOT: "the disk quota of its user is used up. Free space, or choose another folder",
+  EACCES: "this user cannot write there. Restore the access of its owner: chmod u+rwX",
+  EPERM: "the operating system does not permit to write there. Make it writable, or choose another folder",
+};
+
+/** Returns the error for a folder that the operating system cannot write. */
+export function unwritable(folder: string, error: NodeJS.ErrnoException): LocalError {
+  const { code = "", message } = error;
+  const reason = writeFailures[code];
+  return unusable(folder, reason === undefined ? message : `${reason} (${code})`, error);
 }
 
 /** Returns the error for a place where credentials cannot be stored. */

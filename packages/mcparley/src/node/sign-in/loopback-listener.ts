@@ -3,8 +3,9 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo, Socket } from "node:net";
 import { LocalError } from "../../rpc/errors.ts";
 
-const host = "127.0.0.1";
-const path = "/callback";
+const defaultUri = "http://127.0.0.1/callback";
+/** A redirect URI of this machine, with or without a port. Its text is sent as it is registered. */
+const loopbackUri = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::(\d{1,5}))?((?:\/[^/?#][^?#]*|\/)?)$/;
 /** Maximum size of a request's head in bytes. Some authorization servers issue long codes. */
 const maxHeaderSize = 16_384;
 
@@ -26,28 +27,34 @@ const notExpected = page("Unexpected request", "You can close this window.");
 export class LoopbackListener {
   readonly redirectUri: string;
   readonly #http: Server;
-  readonly #authority: string;
+  readonly #expectedUrl: URL;
   readonly #sockets = new Set<Socket>();
   #expected: { readonly state: string | undefined; take(url: URL): void } | undefined;
 
-  /** Listens on the port of `previous`, an earlier redirect URI, if that is free, otherwise on any free port. */
+  /**
+   * Listens at `previous`, a registered redirect URI of this machine, if its port is free, and on a free port if it has none
+   * (RFC 8252, 7.3). Otherwise listens on any free port of 127.0.0.1.
+   */
   static async open(previous: string | undefined): Promise<LoopbackListener> {
     const http = createServer({ maxHeaderSize, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 });
-    const port = portOf(previous);
+    const [, origin = "", port, path = ""] = loopbackUri.exec(previous ?? "") ?? [];
+    const isUsable = origin !== "" && (port === undefined || (Number(port) >= 1024 && Number(port) <= 65_535));
     const isListening =
-      port !== undefined &&
-      (await listen(http, port).then(
+      isUsable &&
+      (await listen(http, origin, Number(port ?? 0)).then(
         () => true,
         () => false,
       ));
-    if (!isListening) await listen(http, 0);
-    return new LoopbackListener(http);
+    if (isListening) return new LoopbackListener(http, origin, path);
+    const { origin: defaultOrigin, pathname } = new URL(defaultUri);
+    await listen(http, defaultOrigin, 0);
+    return new LoopbackListener(http, defaultOrigin, pathname);
   }
 
-  private constructor(http: Server) {
+  private constructor(http: Server, origin: string, path: string) {
     this.#http = http;
-    this.#authority = `${host}:${(http.address() as AddressInfo).port}`;
-    this.redirectUri = `http://${this.#authority}${path}`;
+    this.redirectUri = `${origin}:${(http.address() as AddressInfo).port}${path}`;
+    this.#expectedUrl = new URL(this.redirectUri);
     http.on("request", (request, response) => this.#answer(request, response));
     http.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
@@ -93,8 +100,9 @@ export class LoopbackListener {
 
   #answer({ method, url = "", headers: { host: requested } }: IncomingMessage, response: ServerResponse): void {
     // Another Host than that of the redirect URI is a sign of DNS rebinding.
-    const isCallback = method === "GET" && requested === this.#authority && url.startsWith(`${path}?`);
-    const redirect = isCallback ? new URL(url, this.redirectUri) : undefined;
+    const { host, pathname } = this.#expectedUrl;
+    const isCallback = method === "GET" && requested === host && url.startsWith(`${pathname}?`);
+    const redirect = isCallback ? new URL(url, this.#expectedUrl) : undefined;
     const expected = this.#expected;
     const isExpected = redirect && expected && matches(redirect, expected.state);
     response.writeHead(isExpected ? 200 : 404, headers);
@@ -110,12 +118,9 @@ function matches({ searchParams }: URL, expected: string | undefined): boolean {
   return expected === undefined || state === expected;
 }
 
-function portOf(previous: string | undefined): number | undefined {
-  const port = new RegExp(`^http://${host.replaceAll(".", "\\.")}:(\\d{4,5})${path}$`).exec(previous ?? "")?.[1];
-  return port !== undefined && Number(port) >= 1024 && Number(port) <= 65_535 ? Number(port) : undefined;
-}
-
-async function listen(http: Server, port: number): Promise<void> {
+async function listen(http: Server, origin: string, port: number): Promise<void> {
+  // Browsers that resolve localhost to ::1 try 127.0.0.1 next.
+  const host = origin.includes("[::1]") ? "::1" : "127.0.0.1";
   http.listen({ port, host, exclusive: true });
   await once(http, "listening").catch((cause: Error) => {
     const message = `Cannot listen on a port of ${host} for the redirect from the browser: ${cause.message}`;

@@ -149,6 +149,47 @@ describe("the port", () => {
   });
 });
 
+describe("a registered redirect URI of this machine", () => {
+  test.each([
+    ["http://127.0.0.1:PORT/callback"],
+    ["http://127.0.0.1:PORT/a/b"],
+    ["http://127.0.0.1:PORT/"],
+    ["http://127.0.0.1:PORT"],
+    ["http://localhost:PORT/callback"],
+  ])("with a port is used exactly: %s", async (uri) => {
+    const free = await prepare();
+    await free.close();
+    const registered = uri.replace("PORT", new URL(free.redirectUri).port);
+    const attempt = await prepare({}, registered);
+    expect(attempt.redirectUri).toBe(registered);
+    const visit = attempt.visit(authorizationUrl, never);
+    const target = new URL(registered);
+    const host = target.host;
+    target.hostname = "127.0.0.1";
+    expect((await get(`${target.href}?code=c&state=s1`, { host })).status).toBe(200);
+    expect((await visit).href).toBe(`${new URL(registered).href}?code=c&state=s1`);
+  });
+
+  test.each([["http://127.0.0.1/callback"], ["http://localhost/a"], ["http://127.0.0.1"]])(
+    "without a port gets a free port: %s",
+    async (uri) => {
+      const { redirectUri } = await prepare({}, uri);
+      expect(redirectUri.replace(/:\d{4,5}(?=\/|$)/, "")).toBe(uri);
+    },
+  );
+
+  test.each([
+    ["http://127.0.0.1/callback?x=1"],
+    ["http://127.0.0.1//evil.example"],
+    ["http://127.0.0.1.evil.example/callback"],
+    ["http://localhost:0/callback"],
+    ["http://user@127.0.0.1/callback"],
+    ["https://127.0.0.1/callback"],
+  ])("of another form is not used: %s", async (uri) => {
+    expect((await prepare({}, uri)).redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d{4,5}\/callback$/);
+  });
+});
+
 describe("no redirect arrives", () => {
   test("within the time limit", async () => {
     const clock = fakeClock();

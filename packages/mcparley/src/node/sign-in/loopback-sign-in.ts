@@ -22,8 +22,8 @@ const defaultTimeLimit = 600_000;
  * Signs a user in with the browser of this machine, which is redirected to a port of 127.0.0.1 (RFC 8252, 7.3). This is the
  * default of `oauth` on Node.
  *
- * It listens only while it waits, on the port of the client's registration if that is free, otherwise on a random one. It
- * accepts one request, which must have the redirect URI's path and Host and the state of the authorization URL. A sign-in
+ * It listens only while it waits, at the redirect URI of the client's registration if its port is free, otherwise on a random port. This
+ * URI is http on 127.0.0.1, [::1] or localhost, with any path. If it has no port, a random port is used. It accepts one request, which must have the redirect URI's path and Host and the state of the authorization URL. A sign-in
  * fails with `LocalError` `sign_in_required` if no browser can be opened, and with `timeout` if the user does not return in
  * time.
  *
