@@ -37,7 +37,7 @@ test("reports a server over HTTP that is killed during a call, and connects to i
   await send("/call slow interval:=10");
   await terminal.waitFor(/step \d+ \(Ctrl-C cancels\)$/m);
   await server.kill();
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.startsWith("> /call slow"));
+  await terminal.waitForCursor(/^> \/call slow/);
   terminal.key("ctrl-c");
   await server.restart();
   await send(`/servers reconnect ${name}`);
@@ -139,7 +139,7 @@ test.each([
   await send("Hello");
   await terminal.waitFor(reason);
   // The message is not in the conversation, and can be sent again.
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.startsWith("> Hello"));
+  await terminal.waitForCursor(/^> Hello/);
   terminal.key("ctrl-c");
   await idle();
   await send("/roots");

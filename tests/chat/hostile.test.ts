@@ -39,7 +39,7 @@ test("calls a tool with a hostile name and hostile arguments", async () => {
   await terminal.waitFor(/^> \/call server_name/m);
   terminal.key("enter");
   await terminal.waitFor(/hostile-end.*\):/s);
-  await terminal.waitFor(() => terminal.isCursorVisible());
+  await terminal.waitForCursor();
   terminal.paste(`value ${hostileText}`);
   await terminal.waitFor("value hostile-start");
   terminal.key("enter");

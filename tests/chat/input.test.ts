@@ -52,7 +52,7 @@ test.each([
   await terminal.type("one");
   await terminal.waitFor(/^> one$/m);
   terminal.key(key);
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.trimEnd() === "");
+  await terminal.waitForCursor(/^$/);
   await terminal.type("two\\");
   await terminal.waitFor(/^ {2}two\\$/m);
   terminal.key("enter");

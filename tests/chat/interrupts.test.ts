@@ -97,7 +97,7 @@ test("leaves with Ctrl-D only at an empty text", async () => {
   terminal.key("home");
   await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().column === 2);
   terminal.key("ctrl-d");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> b");
+  await terminal.waitForCursor(/^> b$/);
   terminal.key("ctrl-d");
   expect(await leave()).toBe(0);
   await expectNoProcess(terminal);
@@ -112,7 +112,7 @@ test("keeps the text that is typed during an answer for the next message", async
   // Enter sends nothing while the model answers.
   terminal.key("enter");
   await terminal.type(" on");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> go on");
+  await terminal.waitForCursor(/^> go on$/);
   release();
   await terminal.waitFor("100 tokens in");
   await terminal.waitFor(/servers connected.*\n> go on$/);
@@ -183,9 +183,9 @@ test("returns to the shell with Ctrl-Z, and continues with fg", async () => {
   await terminal.waitFor(/^the shell is here$/m);
   terminal.paste("fg");
   terminal.key("enter");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> half a text");
+  await terminal.waitForCursor(/^> half a text$/);
   terminal.key("ctrl-u");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.trimEnd() === ">");
+  await terminal.waitForCursor(/^>$/);
   terminal.key("ctrl-d");
   await terminal.waitFor(/^shell: *$/m);
 });

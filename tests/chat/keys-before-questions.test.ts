@@ -47,11 +47,6 @@ function eventsOf(server: StdioTestServer, name: string): unknown[] {
   return server.events().filter(({ event }) => event === name);
 }
 
-/** Waits until keys answer the question at the cursor. */
-async function accepting(terminal: Terminal, prompt: string): Promise<void> {
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.trimEnd().endsWith(prompt));
-}
-
 const notice = "Keys typed before the question, or within half a second after it, were ignored.";
 
 test.each(terminals)(
@@ -66,13 +61,13 @@ test.each(terminals)(
     terminal.press("Delete\r");
     await terminal.waitFor("[v]iew?");
     terminal.press("s\r");
-    await accepting(terminal, "[v]iew?");
+    await terminal.waitForCursor("[v]iew?");
     expect(terminal.screen()).toMatch(/\[v\]iew\?\n> s$/);
     terminal.press("n\r");
-    await accepting(terminal, "Reason for the model (Enter: none) >");
+    await terminal.waitForCursor("Reason for the model (Enter: none) >");
     terminal.press("Not now\r");
     await terminal.waitFor("It was denied.");
-    await accepting(terminal, "> s");
+    await terminal.waitForCursor("> s");
     expect(eventsOf(server, "delete_all")).toEqual([]);
     expect(JSON.stringify(endpoint.requests.at(-1)?.messages)).toContain("Not now");
   },
@@ -202,7 +197,7 @@ test.each(terminals.flatMap(([name, open]) => cases.map(([kind, question]) => [k
     await terminal.waitFor(written);
     terminal.press(`${yes}\r`);
     await terminal.waitFor(notice);
-    await accepting(terminal, prompt);
+    await terminal.waitForCursor(prompt);
     expect(eventsOf(server, event)).toEqual([]);
     terminal.press(`${no}\r`);
     await terminal.exit;
@@ -224,7 +219,7 @@ test.each(terminals)("Ctrl-C ends a command as soon as its question appears, in 
 test("a paste into a question of a command does not answer it", async () => {
   const server = stdioTestServer();
   const terminal = openDirectly(["call", "ask_url", ...targetOf(server)]);
-  await accepting(terminal, "[c]ancel?");
+  await terminal.waitForCursor("[c]ancel?");
   terminal.paste("m\n");
   await terminal.waitFor(/\[c\]ancel\? m$/);
   terminal.key("backspace");

@@ -45,7 +45,7 @@ test("chooses a command by the arrow keys, and closes the menu with Escape", asy
   await terminal.waitFor(/^\* \/help /m);
   await select(terminal, "/roots", "down");
   terminal.key("enter");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> /roots");
+  await terminal.waitForCursor(/^> \/roots$/);
   terminal.key("escape");
   await terminal.waitForGone(/^\* /m);
   terminal.key("enter");
@@ -62,7 +62,7 @@ test("filters the menu while typing, and completes with Tab", async () => {
   await terminal.type("/too");
   await terminal.waitFor(/^\* \/tools /m);
   terminal.key("tab");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> /tools");
+  await terminal.waitForCursor(/^> \/tools$/);
   await terminal.type(" add");
   await terminal.waitFor(/^ {2}server__add +Adds two numbers\./m);
   terminal.key("tab");
@@ -83,7 +83,7 @@ test("completes the words of /servers and /call", async () => {
   terminal.key("tab");
   await terminal.waitFor("> /servers off server");
   terminal.key("ctrl-c");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.trimEnd() === ">");
+  await terminal.waitForCursor(/^>$/);
   await terminal.type("/call hos");
   await terminal.waitFor(/^ {2}server__hostile /m);
   terminal.key("tab");
@@ -95,13 +95,13 @@ test("asks for the arguments of a prompt, with the completions of the server", a
   await terminal.type("/rev");
   await terminal.waitFor(/^\* \/server:review +Reviews code\.$/m);
   terminal.key("enter");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> /server:review");
+  await terminal.waitForCursor(/^> \/server:review$/);
   terminal.key("enter");
   await terminal.waitFor("Arguments of server:review");
   await answer("code (required):", "let x = 1;");
   await terminal.waitFor("language (optional):");
   await terminal.waitFor(/^ {2}Rust$/m);
-  await terminal.waitFor(() => terminal.isCursorVisible());
+  await terminal.waitForCursor();
   // One character, so that no later menu replaces the one that is shown.
   await terminal.type("j");
   await terminal.waitFor(/^ {2}JavaScript$/m);
@@ -120,18 +120,16 @@ test("requires the required arguments, omits empty ones, and cancels with Ctrl-D
   const { terminal, send, answer } = await openChat();
   await send("/server:review");
   await terminal.waitFor("code (required):");
-  await terminal.waitFor(() => terminal.isCursorVisible());
+  await terminal.waitForCursor();
   terminal.key("enter");
   await terminal.waitFor("This value is required. Ctrl-D cancels.");
   await answer("code (required):", "x");
   await terminal.waitFor("language (optional):");
-  await terminal.waitFor(() => terminal.isCursorVisible());
+  await terminal.waitForCursor();
   terminal.key("enter");
   await terminal.waitFor("Review this code in the language unknown:");
   await send("/server:review");
-  await terminal.waitFor(
-    () => terminal.isCursorVisible() && terminal.cursor().line.trimEnd().endsWith("code (required):"),
-  );
+  await terminal.waitForCursor("code (required):");
   terminal.key("ctrl-d");
   await terminal.waitFor("Cancelled.");
 });
@@ -155,9 +153,9 @@ test("offers the earlier texts with the arrow keys", async () => {
   await send("second text");
   await idle();
   terminal.key("up");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> second text");
+  await terminal.waitForCursor(/^> second text$/);
   terminal.key("up");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> first text");
+  await terminal.waitForCursor(/^> first text$/);
   terminal.key("down");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> second text");
+  await terminal.waitForCursor(/^> second text$/);
 });

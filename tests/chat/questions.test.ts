@@ -67,13 +67,13 @@ test("edits an answer before it is sent, with the values as defaults", async () 
   await answer(">", "Ada");
   for (const field of ["2 of 5", "3 of 5"]) {
     await terminal.waitFor(field);
-    await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.includes("[Enter:"));
+    await terminal.waitForCursor(/\[Enter:/);
     terminal.key("enter");
   }
   await terminal.waitFor("4 of 5");
   await answer(">", "fish");
   await terminal.waitFor("5 of 5");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.includes("[Enter: skip]"));
+  await terminal.waitForCursor(/\[Enter: skip\]/);
   terminal.key("enter");
   await answer("[c]ancel?", "e");
   await answer("[Enter: Ada] >", "Grace");

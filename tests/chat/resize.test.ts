@@ -57,7 +57,7 @@ test("keeps the conversation while the user types", async () => {
     expectIntact(terminal, [...before, ">atextofsomewords"]);
   }
   terminal.key("ctrl-u");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.trimEnd() === ">");
+  await terminal.waitForCursor(/^>$/);
 });
 
 test("keeps the conversation while a menu is open, and the selected row", async () => {

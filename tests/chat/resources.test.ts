@@ -38,13 +38,13 @@ test("asks for the variables of a template, with completions that depend on each
   terminal.key("enter");
   await terminal.waitFor(/^ {2}2024$/m);
   expect(terminal.screen()).toContain("Variables of server:note://{year}/{month}");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.includes("year (required):"));
+  await terminal.waitForCursor(/year \(required\):/);
   await terminal.type("2025");
   terminal.key("enter");
   await terminal.waitFor("month (required):");
   await terminal.waitFor(/^ {2}03$/m);
   expect(terminal.screen()).not.toMatch(/^ {2}(?:11|07)$/m);
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.includes("month (required):"));
+  await terminal.waitForCursor(/month \(required\):/);
   terminal.key("down");
   terminal.key("down");
   await terminal.waitFor(/^\* 02$/m);

@@ -45,9 +45,9 @@ test("edits the request and the answer", async () => {
   await send('/call ask_model question="Which colour?"');
   await answer(question, "e");
   // The system prompt and each message are offered in turn.
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.endsWith("Answer in one word."));
+  await terminal.waitForCursor("Answer in one word.");
   terminal.key("enter");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.endsWith("Which colour?"));
+  await terminal.waitForCursor("Which colour?");
   terminal.key("ctrl-u");
   await terminal.waitFor(() => !terminal.cursor().line.endsWith("Which colour?"));
   await terminal.type("Which day?");
@@ -58,7 +58,7 @@ test("edits the request and the answer", async () => {
   expect(JSON.stringify(requests[0]?.messages)).toContain("Which day?");
   expect(JSON.stringify(requests[0]?.messages)).not.toContain("Which colour?");
   await answer(question, "e");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.endsWith("Blue."));
+  await terminal.waitForCursor("Blue.");
   terminal.key("ctrl-u");
   await terminal.waitFor(() => !terminal.cursor().line.endsWith("Blue."));
   await terminal.type("Monday.");
@@ -80,7 +80,7 @@ test("runs nothing after a no, and sends nothing after a second no", async () =>
   await answer(question, "y");
   await terminal.waitFor("Send it to the server?");
   await answer(question, "n");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.startsWith("> /call ask_model"));
+  await terminal.waitForCursor(/^> \/call ask_model/);
   expect(sampled(server)).toEqual([]);
 });
 
@@ -117,7 +117,7 @@ test("tells the server that the model has failed", async () => {
   const { terminal, send, answer } = await openChat({ server, script: () => failWith(400, "No such model.") });
   await send('/call ask_model question="Which colour?"');
   await answer(question, "y");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.startsWith("> /call ask_model"));
+  await terminal.waitForCursor(/^> \/call ask_model/);
   expect(terminal.history()).not.toContain("Send it to the server?");
   expect(sampled(server)).toEqual([]);
 });

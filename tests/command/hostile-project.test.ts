@@ -69,7 +69,7 @@ function open({ cwd, home, env }: HostileProject, args: readonly string[]): Term
 /** Waits for a question that takes keys, and answers it. Returns the screen before the answer. */
 async function answer(terminal: Terminal, key: string, question: string): Promise<string> {
   await terminal.waitFor(question);
-  await terminal.waitFor(() => terminal.cursor().line.includes("[n]o?") && terminal.isCursorVisible());
+  await terminal.waitForCursor(/\[n\]o\?/);
   const screen = terminal.screen();
   terminal.press(`${key}\r`);
   return screen;

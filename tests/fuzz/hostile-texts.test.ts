@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type Reader, readers } from "../hostile/readers.mjs";
+import type { Reader } from "../hostile/reader.mjs";
+import { readers } from "../hostile/readers.mjs";
 import { units } from "../hostile/texts.mjs";
 import { type Growing, expectLinearTime, grown } from "../support/linear-time.ts";
 import { withinLimit } from "../support/work-limit.ts";

@@ -229,9 +229,7 @@ async function runAtTerminal(command, reader) {
   });
   try {
     // The cursor is hidden while a question takes no keys.
-    await terminal.waitFor(
-      () => terminal.isCursorVisible() && terminal.cursor().line.trimEnd().endsWith("Load it? [y]es or [n]o?"),
-    );
+    await terminal.waitForCursor("Load it? [y]es or [n]o?");
     terminal.press("y");
     terminal.key("enter");
     await terminal.waitFor(/^> *$/m);

@@ -157,6 +157,20 @@ export class PseudoTerminal {
     return this.#until(() => !this.#has(wanted), `${describe(wanted)} did not disappear`, timeout);
   }
 
+  /**
+   * Waits until the program shows the cursor, in a line that ends with a text or matches a pattern. The spaces at the end of
+   * the line do not count. The command hides the cursor while a question takes no keys. Returns the screen.
+   *
+   * @param {string | RegExp} [line] @param {{ timeout?: number }} [options]
+   */
+  waitForCursor(line = "", { timeout = 120_000 } = {}) {
+    const hasCursor = () => {
+      const text = this.cursor().line.trimEnd();
+      return this.isCursorVisible() && (typeof line === "string" ? text.endsWith(line) : line.test(text));
+    };
+    return this.#until(hasCursor, `${describe(line)} did not appear at a visible cursor`, timeout);
+  }
+
   /** Closes the terminal as the end of its window does. The program receives SIGHUP, and cannot write any more. */
   hangUp() {
     // The types of the package do not have this method of its class.

@@ -151,6 +151,21 @@ describe("a wait", () => {
     await terminal.waitForGone("ready");
   });
 
+  test("for the cursor ends when the program shows it in the line", async () => {
+    const terminal = run(`
+      ${showReads}
+      const shows = (text) => process.stdout.write(text);
+      shows("\\x1b[?25lname:  ");
+      process.stdin.on("data", () => shows("\\x1b[?25h\\rname:  "));
+    `);
+    await terminal.waitFor("name:");
+    await expect(terminal.waitForCursor("name:", { timeout: 1 })).rejects.toThrow("did not appear at a visible cursor");
+    terminal.press("x");
+    await terminal.waitForCursor("name:");
+    await terminal.waitForCursor(/^name:$/);
+    await expect(terminal.waitForCursor(/^name$/, { timeout: 1 })).rejects.toThrow("did not appear");
+  });
+
   test("fails with the screen at its time limit", async () => {
     const terminal = run(showReads);
     await terminal.waitFor("ready");
@@ -246,10 +261,10 @@ test("starts the built command, whose questions a person can answer", async () =
   const words = ["call", "book", "--", process.execPath, "--input-type=module", "--eval", server];
   const terminal = openTerminal({ args: words, cwd: import.meta.dirname });
   await terminal.waitFor("guests (whole number, required)");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.trimEnd() === "  >");
+  await terminal.waitForCursor("  >");
   await terminal.type("4");
   terminal.key("enter");
-  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.includes("[s]end"));
+  await terminal.waitForCursor(/\[s\]end/);
   await terminal.type("s");
   terminal.key("enter");
   expect(await terminal.exit).toEqual({ code: 0, signal: undefined });

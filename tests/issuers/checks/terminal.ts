@@ -52,9 +52,8 @@ function openCommand(
 
 /** Waits for an empty question that ends with a prompt, pastes the answer, and presses Enter. */
 async function submit(opened: PseudoTerminal, prompt: string, answer: string): Promise<void> {
-  const isAsked = (): boolean => opened.cursor().line.trimEnd().endsWith(prompt);
-  await opened.waitFor(() => opened.isCursorVisible() && isAsked(), { timeout });
+  await opened.waitForCursor(prompt, { timeout });
   opened.paste(answer);
-  await opened.waitFor(() => !isAsked(), { timeout });
+  await opened.waitFor(() => !opened.cursor().line.trimEnd().endsWith(prompt), { timeout });
   opened.key("enter");
 }

@@ -2,7 +2,7 @@ import { printable } from "mcparley";
 import { Dismissed } from "../terminal/questions/prompter.ts";
 import { exitCodeOf } from "../commands/connection/report-error.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import { unlessAborted } from "../terminal/abort.ts";
+import { untilAborted } from "../terminal/abort.ts";
 import { type ChatSetting, openChat } from "./open-chat.ts";
 import type { Chat } from "./session/chat.ts";
 import { type DialogQueue, createDialogQueue } from "./session/dialog-queue.ts";
@@ -79,7 +79,7 @@ async function readMessages(chat: Chat, leaving: AbortSignal): Promise<number> {
     const text = await nextMessage(chat, leaving);
     if (text === undefined) return code;
     if (text.trim() === "") continue;
-    const failed = await unlessAborted(tryToSubmit(text, chat), leaving);
+    const failed = await untilAborted(tryToSubmit(text, chat), leaving);
     if (failed && !chat.io.isTerminal.stdin) code = failed;
   }
   return code;
@@ -95,7 +95,7 @@ async function sendPiped(text: string, chat: Chat, leaving: AbortSignal): Promis
     chat.terminal.note("stdin is empty, so nothing was sent.");
     return exitCodes.ok;
   }
-  return (await unlessAborted(tryToSubmit(message, chat, message.includes("\n")), leaving)) ?? exitCodes.ok;
+  return (await untilAborted(tryToSubmit(message, chat, message.includes("\n")), leaving)) ?? exitCodes.ok;
 }
 
 /** Returns the next text, or undefined if the user leaves or the input has ended. */

@@ -12,7 +12,7 @@ import { readContent } from "mcparley/client";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
-import { isObject } from "../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { jsonText } from "../terminal/json-text.ts";
 import { allowCure } from "./connection/allow-cure.ts";
 import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";

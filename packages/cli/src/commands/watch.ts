@@ -1,7 +1,7 @@
 import { LocalError } from "mcparley";
 import type { ServerChange, ListenFilter } from "mcparley/client";
 import { printJson } from "../terminal/screen.ts";
-import { unlessAborted } from "../terminal/abort.ts";
+import { untilAborted } from "../terminal/abort.ts";
 import type { Command } from "./connection/command.ts";
 import { formerYes, serverOptions } from "./connection/options.ts";
 import { type Session, chooseTarget, useServer } from "./connection/session.ts";
@@ -44,7 +44,7 @@ async function watch(uris: readonly string[], session: Session): Promise<void> {
   // `--timeout` limits the time until the watch is active.
   stop.limit(undefined);
   screen.note(`Watching ${describe(subscription.acknowledged)}. Press Ctrl-C to stop.`);
-  await unlessAborted(subscription.closed, stop.signal);
+  await untilAborted(subscription.closed, stop.signal);
   if (!stop.signal.aborted) throw new LocalError("closed", "The server ended the subscription.");
   await subscription.close();
   if (failure) throw failure;

@@ -1,7 +1,8 @@
-import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type EntryIdentity, type Scope, readTrustedFile } from "@mcparley/config";
+import { hashWith, newUserKey, userKeyFile } from "@mcparley/internal/user-key";
 import { Declined } from "mcparley";
 import type { CommandIo } from "../terminal/io.ts";
 import { stateFolder } from "../terminal/user-folders.ts";
@@ -67,10 +68,10 @@ export function readApprovals(list: string, io: Pick<CommandIo, "env" | "platfor
   const folder = join(stateFolder(io), "mcparley");
   const file = join(folder, list);
   const stored = withUsageErrors(() => readTrustedFile(file)?.split("\n"));
-  let key: string | undefined;
+  let hash: ((text: string) => string) | undefined;
   const hashOf = (text: string): string => {
-    key ??= withUsageErrors(() => readTrustedFile(join(folder, keyFile)) ?? newKey(folder));
-    return createHmac("sha256", key).update(text).digest("hex");
+    hash ??= hashWith(withUsageErrors(() => readTrustedFile(join(folder, userKeyFile)) ?? createKey(folder)));
+    return hash(text);
   };
   return {
     has: (text) => stored?.includes(hashOf(text)) ?? false,
@@ -81,15 +82,12 @@ export function readApprovals(list: string, io: Pick<CommandIo, "env" | "platfor
   };
 }
 
-/** The file with the key of the HMACs. */
-const keyFile = "identity-key";
-
 /** Creates the key as a whole file, unless another process creates it at the same time. Returns the key. */
-function newKey(folder: string): string {
+function createKey(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = join(folder, keyFile);
+  const file = join(folder, userKeyFile);
   const temporary = `${file}.${randomUUID()}`;
-  writeFileSync(temporary, randomBytes(32).toString("hex"), { mode: 0o600, flag: "wx" });
+  writeFileSync(temporary, newUserKey(), { mode: 0o600, flag: "wx" });
   try {
     linkSync(temporary, file);
   } catch (error) {

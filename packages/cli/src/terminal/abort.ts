@@ -1,19 +1,15 @@
+import { onAbort } from "@mcparley/internal/abort";
+
 /**
  * Settles like the work, or resolves to undefined if the signal is aborted first. The work is not stopped, and its error is ignored.
  *
  * When the function has settled, the signal has no listener of it.
  */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  work.catch(() => {});
-  let removeListener: (() => void) | undefined;
-  const aborted = new Promise<undefined>((resolve) => {
-    removeListener = onAbort(signal, () => resolve(undefined));
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const removeListener = onAbort(signal, () => resolve(undefined));
+    void work.then(resolve, reject).finally(removeListener);
   });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    removeListener?.();
-  }
 }
 
 /**
@@ -31,12 +27,4 @@ export async function withAnySignal<T>(
   } finally {
     for (const removeListener of removals) removeListener();
   }
-}
-
-/** Calls the listener when the signal is aborted, or at once if it is. The returned function removes the listener. */
-function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
-  const aborted = (): void => listener(signal.reason);
-  if (signal.aborted) aborted();
-  else signal.addEventListener("abort", aborted, { once: true });
-  return () => signal.removeEventListener("abort", aborted);
 }

@@ -1,5 +1,6 @@
-import { type Node, type ParseError, createScanner, parseTree, printParseErrorCode } from "jsonc-parser";
-import type { JsonObject } from "mcparley";
+import { maxDepth, openBrackets, toValue } from "@mcparley/internal/json-tree";
+import { positionsIn } from "@mcparley/internal/positions";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 
 /** A syntax error in a JSON file. Both numbers count from 1. */
 export class JsonSyntaxError extends Error {
@@ -9,8 +10,7 @@ export class JsonSyntaxError extends Error {
 
   constructor(message: string, text: string, offset: number) {
     super(message);
-    this.line = lineAt(text, offset);
-    this.column = offset - text.lastIndexOf("\n", offset - 1);
+    ({ line: this.line, column: this.column } = positionsIn(text)(offset));
   }
 }
 
@@ -20,9 +20,6 @@ export interface ParsedJson {
   lineOf(...path: (string | number)[]): number | undefined;
 }
 
-/** Maximum number of nested objects and arrays. It bounds the recursion here and in the library. */
-const maxDepth = 64;
-
 /**
  * Parses JSON with comments and trailing commas, as in the settings files of editors.
  *
@@ -30,17 +27,19 @@ const maxDepth = 64;
  */
 export function parseJsonWithComments(source: string): ParsedJson {
   const text = source.replace(/^\uFEFF/, " ");
-  openBrackets(text, text.length);
+  const { tooDeepAt } = openBrackets(text);
+  if (tooDeepAt !== undefined) throw new JsonSyntaxError(`more than ${maxDepth} levels`, text, tooDeepAt);
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error, next] = errors;
   if (error) throw syntaxError(text, [error, next], root);
   if (!root) throw new JsonSyntaxError("the file ends too early", text, 0);
+  const position = positionsIn(text);
   return {
     value: toValue(root),
     lineOf(...path) {
       const node = path.reduce<Node | undefined>((node, key) => node && childOf(node, key), root);
-      return node && lineAt(text, node.offset);
+      return node && position(node.offset).line;
     },
   };
 }
@@ -48,39 +47,6 @@ export function parseJsonWithComments(source: string): ParsedJson {
 function childOf({ type, children = [] }: Node, key: string | number): Node | undefined {
   if (type === "array") return children[Number(key)];
   return children.findLast(({ children }) => children?.[0]?.value === String(key))?.children?.[1];
-}
-
-function toValue({ type, value, children = [] }: Node): unknown {
-  if (type === "array") return children.map(toValue);
-  if (type !== "object") return value as unknown;
-  const members = children.map(
-    ({ children: [key, value] = [] }) => [String(key?.value), value && toValue(value)] as const,
-  );
-  // Unlike an assignment, this makes a key such as "__proto__" an ordinary member.
-  return Object.fromEntries(members);
-}
-
-function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
-  return line;
-}
-
-/** Returns the brackets that are open before a position. Throws `JsonSyntaxError` if they are nested too deeply. */
-function openBrackets(text: string, end: number): string[] {
-  const scanner = createScanner(text, true);
-  const open: string[] = [];
-  while (scanner.getPosition() < end) {
-    scanner.scan();
-    if (scanner.getTokenOffset() >= end) break;
-    // A string token starts with its quote, so brackets inside strings do not match.
-    const token = text.charAt(scanner.getTokenOffset());
-    if (token === "{" || token === "[") open.push(token);
-    if (token === "}" || token === "]") open.pop();
-    if (open.length > maxDepth)
-      throw new JsonSyntaxError(`more than ${maxDepth} levels`, text, scanner.getTokenOffset());
-  }
-  return open;
 }
 
 /** Describes the first error of the library. The next error shows the token that was expected there. */
@@ -93,7 +59,7 @@ function syntaxError(
   const at = (message: string, start = offset): JsonSyntaxError => new JsonSyntaxError(message, text, start);
   const code = printParseErrorCode(error);
   const isAfterRoot =
-    root !== undefined && openBrackets(text, offset).length === 0 && offset >= root.offset + root.length;
+    root !== undefined && openBrackets(text, offset).open.length === 0 && offset >= root.offset + root.length;
   if (code === "EndOfFileExpected" || (code === "InvalidSymbol" && isAfterRoot)) {
     return at(`expected the end of the file but found ${found}`);
   }
@@ -117,7 +83,7 @@ function syntaxError(
       const number = /[-+.\w]+$/.exec(text.slice(Math.max(0, offset - 40), offset))?.[0] ?? "";
       if (number !== "" && length > 0)
         return at(`expected a value but found ${number}${found}`, offset - number.length);
-      const close = openBrackets(text, offset).at(-1) === "[" ? "]" : "}";
+      const close = openBrackets(text, offset).open.at(-1) === "[" ? "]" : "}";
       return at(`expected "," or "${close}" but found ${found}`);
     }
     default: {
@@ -126,8 +92,4 @@ function syntaxError(
       return at(length === 0 ? "the file ends too early" : `expected a value but found ${found}`);
     }
   }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -31,6 +31,9 @@ export function writeExactly(
   stream.write(chunk, done);
 }
 
+export const hideCursor = "\u001b[?25l";
+export const showCursor = "\u001b[?25h";
+
 /** A control sequence of this command, or a text that cannot control the terminal. */
 export type FramePart = { readonly control: string } | { readonly text: string };
 

@@ -1,11 +1,10 @@
-import { type Node, type ParseError, createScanner, parseTree, printParseErrorCode } from "jsonc-parser";
+import { maxDepth, openBrackets, toValue } from "@mcparley/internal/json-tree";
+import { positionsIn } from "@mcparley/internal/positions";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Position } from "../config-error.ts";
 import { type ConfigFormat, type Path, SyntaxProblem } from "./format.ts";
 import { childOf, editJson, propertyOf } from "./json-edit.ts";
-import { positionsIn, withoutMark } from "./positions.ts";
-
-/** Maximum number of nested objects and arrays. It bounds the recursion here and in the library. */
-const maxDepth = 64;
+import { withoutMark } from "./positions.ts";
 
 /** JSON with comments and trailing commas, as in the settings of editors. A file without content is an empty object. */
 export const jsonFormat: ConfigFormat = {
@@ -28,27 +27,16 @@ export const jsonFormat: ConfigFormat = {
 function parseRoot(text: string): Node | undefined {
   if (text.trim() === "") return undefined;
   const position = positionsIn(text);
-  const deep = tooDeepAt(text);
-  if (deep !== undefined) throw new SyntaxProblem(`More than ${maxDepth} levels of nesting.`, position(deep));
+  const { tooDeepAt } = openBrackets(text);
+  if (tooDeepAt !== undefined) {
+    throw new SyntaxProblem(`More than ${maxDepth} levels of nesting.`, position(tooDeepAt));
+  }
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error, next] = errors;
   if (error) throw new SyntaxProblem(describe(error, next, text), position(error.offset));
   if (!root) throw new SyntaxProblem("The file has no JSON value.", position(text.length));
   return root;
-}
-
-function tooDeepAt(text: string): number | undefined {
-  const scanner = createScanner(text, true);
-  for (let depth = 0; scanner.getPosition() < text.length;) {
-    scanner.scan();
-    // A string token starts with its quote, so brackets inside strings do not match.
-    const token = text.charAt(scanner.getTokenOffset());
-    if (token === "{" || token === "[") depth += 1;
-    if (token === "}" || token === "]") depth -= 1;
-    if (depth > maxDepth) return scanner.getTokenOffset();
-  }
-  return undefined;
 }
 
 /** Describes an error without the text of the file, which can be secret. A bracket or comma is no secret. */
@@ -91,12 +79,4 @@ function positionOf(root: Node | undefined, path: Path, position: (offset: numbe
   if (parent.type !== "object") return parent.children?.[Number(key)] && position(parent.children[Number(key)]!.offset);
   const property = propertyOf(parent, key);
   return property && position(property.offset);
-}
-
-function toValue({ type, value, children = [] }: Node): unknown {
-  if (type === "array") return children.map(toValue);
-  if (type !== "object") return value as unknown;
-  const members = children.map(({ children: [key, member] = [] }) => [String(key?.value), member && toValue(member)]);
-  // Unlike an assignment, this makes a key such as "__proto__" an ordinary member.
-  return Object.fromEntries(members) as unknown;
 }

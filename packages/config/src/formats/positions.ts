@@ -1,20 +1,3 @@
-import type { Position } from "../config-error.ts";
-
-/** Returns a function that converts offsets of a text to positions. Each call takes logarithmic time. */
-export function positionsIn(text: string): (offset: number) => Position {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return (offset) => {
-    let [low, high] = [0, starts.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
-  };
-}
-
 /** Returns the line ending of a text: that of its first line. */
 export function lineEnding(text: string): "\r\n" | "\n" {
   const end = text.indexOf("\n");

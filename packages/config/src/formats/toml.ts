@@ -1,6 +1,7 @@
+import { positionsIn } from "@mcparley/internal/positions";
 import { TomlError, parse } from "smol-toml";
 import { type ConfigFormat, type Path, SyntaxProblem } from "./format.ts";
-import { positionsIn, withoutMark } from "./positions.ts";
+import { withoutMark } from "./positions.ts";
 import { editToml } from "./toml-edit.ts";
 import { type Statement, statementsIn } from "./toml-statements.ts";
 

@@ -1,5 +1,5 @@
 import type { Task } from "mcparley/tasks";
-import { onAbort } from "../async/timing.ts";
+import { onAbort } from "@mcparley/internal/abort";
 import { ignoreErrors } from "../values/ignore-errors.ts";
 import type { CallActivity, InputKind } from "./call-activity.ts";
 

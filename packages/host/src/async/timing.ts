@@ -1,4 +1,4 @@
-import { setMaxListeners } from "node:events";
+import { onAbort } from "@mcparley/internal/abort";
 import { LocalError, type Clock, systemClock } from "mcparley";
 
 /** A signal that is aborted after a time, or when another signal is. */
@@ -6,22 +6,6 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Clears the timer, and removes the listener. */
   clear(this: void): void;
-}
-
-/**
- * Calls `listener` with the reason when the signal is aborted, or at once if it is aborted already. The returned function removes the
- * listener. Any number of listeners can wait for one signal.
- */
-export function onAbort(signal: AbortSignal | undefined, listener: (reason: unknown) => void): () => void {
-  if (!signal) return () => {};
-  const aborted = (): void => listener(signal.reason);
-  if (signal.aborted) {
-    aborted();
-    return () => {};
-  }
-  setMaxListeners(0, signal);
-  signal.addEventListener("abort", aborted, { once: true });
-  return () => signal.removeEventListener("abort", aborted);
 }
 
 /** Returns a signal that is aborted with `timeout` after `ms` milliseconds, or when `parent` is aborted. */

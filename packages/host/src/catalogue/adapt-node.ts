@@ -5,7 +5,7 @@ import { adaptUnion, splitTypes } from "./adapt-union.ts";
 import { convertKeywords } from "./convert-keywords.ts";
 import { type Keywords, type SchemaNode, conjoin, flattenSchema, unresolved } from "./flatten-schema.ts";
 import { annotations, schemaKeywords, schemaListKeywords, schemaMapKeywords } from "./json-schema-keywords.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { prepareKeywords } from "./prepare-keywords.ts";
 
 /** Adapts a schema at a place below the outermost one. */

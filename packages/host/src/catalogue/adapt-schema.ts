@@ -2,7 +2,7 @@ import type { JsonObject } from "mcparley";
 import { adaptKeywords, adaptNode, negations } from "./adapt-node.ts";
 import { type Adaptation, type Place, type SchemaOrigin, startAdaptation } from "./adaptation.ts";
 import { type SchemaNode, flattenSchema } from "./flatten-schema.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { mergeUnion } from "./merge-union.ts";
 import { prepareKeywords } from "./prepare-keywords.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";

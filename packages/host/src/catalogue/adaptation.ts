@@ -1,6 +1,6 @@
 import { printable } from "mcparley";
 import { uniqueNames } from "../values/unique-names.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { ProviderRules } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { type NumberIssue, scanJson } from "./scan-json.ts";
 import { acceptsText } from "./schema-at.ts";
 

@@ -1,7 +1,7 @@
 import { type Adaptation, type Place, below } from "./adaptation.ts";
 import type { Keywords } from "./flatten-schema.ts";
 import { typeOfValue, typesOf } from "./json-schema-keywords.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { addRemark, alternatives } from "./merge-union.ts";
 
 /** Replaces keywords that the provider does not accept by others with a similar meaning, if there are any. */

@@ -11,7 +11,7 @@ import type {
   CatalogueTool,
 } from "./catalogue.ts";
 import { type EntryChanges, type EntryKind, EntryList } from "./entry-list.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { promptName, toolName } from "./names.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";

@@ -1,6 +1,6 @@
 import { type Adaptation, type Place, MAX_DEPTH, below } from "./adaptation.ts";
 import { annotations, mergeTypes, typeOfValue } from "./json-schema-keywords.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /** The keywords of one schema, which are changed while it is adapted. */
 export type Keywords = Map<string, unknown>;

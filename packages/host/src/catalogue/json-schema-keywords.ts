@@ -1,4 +1,4 @@
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /** Returns whether a value can be a schema. */
 function isSchema(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import { type Adaptation, type Place, below, boundedText } from "./adaptation.ts";
 import { type Keywords, type SchemaNode, flattenSchema } from "./flatten-schema.ts";
 import { typesOf } from "./json-schema-keywords.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /** Maximum characters of a remark in a description. */
 const MAX_REMARK_CHARS = 500;

@@ -1,7 +1,7 @@
 import { type Adaptation, type Place, boundedText } from "./adaptation.ts";
 import type { Keywords } from "./flatten-schema.ts";
 import { identifiers, keywordTests } from "./json-schema-keywords.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /** Maximum characters of the description and of the title of a schema. */
 const MAX_TEXT_CHARS: Readonly<Record<"description" | "title", number>> = { description: 1024, title: 200 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "mcparley";
 import { findTarget } from "./adaptation.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /** Maximum number of schemas that are looked at for one place. */
 const MAX_SCHEMAS = 500;

@@ -4,7 +4,7 @@ import type { CallActivity } from "../activity/call-activity.ts";
 import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/approval.ts";
 import { canonicalJson, hashOfJson, maxDepth } from "./canonical.ts";
 import { ignoreErrors } from "../values/ignore-errors.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { isWithinDepth } from "../values/json-depth.ts";
 import type { ConsentParts } from "./consent-parts.ts";
 import type { DecisionRecord } from "./decision-record.ts";

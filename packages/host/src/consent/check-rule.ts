@@ -1,4 +1,4 @@
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { Rule } from "./policy.ts";
 
 const members: ReadonlyMap<string, (value: unknown) => string | undefined> = new Map([

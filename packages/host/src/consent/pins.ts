@@ -1,7 +1,7 @@
 import { parseState } from "../state/json-file.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import { canonicalJson, hashOfJson, hashWithoutName } from "./canonical.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { type LiveDefinition, definitionKey } from "./definitions.ts";
 import { differencesBetween } from "./text/differences.ts";
 import { remarksOn } from "./text/remarks.ts";

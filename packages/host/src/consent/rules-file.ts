@@ -1,7 +1,7 @@
 import { type Clock, LocalError } from "mcparley";
 import type { StateStorage } from "../state/state-storage.ts";
 import { hashOfJson } from "./canonical.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { problemOfRule, replacementOf } from "./check-rule.ts";
 import type { Rule } from "./policy.ts";
 

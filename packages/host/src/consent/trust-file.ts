@@ -3,7 +3,7 @@ import { secretsOf } from "../secrets/secrets-of-target.ts";
 import { parseState } from "../state/json-file.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import { keyedHash } from "../state/user-key.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { IdentifiedServer } from "./identity.ts";
 import type { ServerIdentity } from "../renderer/trust.ts";
 

@@ -3,7 +3,7 @@ import type { CataloguePrompt } from "../catalogue/catalogue.ts";
 import type { Message, TextPart } from "../conversation/messages.ts";
 import { type TextLimits, serverTextParts } from "../conversation/long-text.ts";
 import { readBlocks } from "../conversation/server-content.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 const MAX_MESSAGES = 200;
 

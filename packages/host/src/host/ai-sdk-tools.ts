@@ -1,3 +1,4 @@
+import { isObject } from "@mcparley/internal/is-object";
 import type { JsonObject } from "mcparley";
 import type { Host } from "./host.ts";
 import type { FilePart, TextPart, ToolResultPart } from "../conversation/messages.ts";
@@ -128,7 +129,7 @@ function schemaOf(jsonSchema: JsonObject): never {
 }
 
 function argumentsOf(input: unknown): JsonObject {
-  if (typeof input === "object" && input !== null && !Array.isArray(input)) return { ...input };
+  if (isObject(input)) return { ...input };
   throw new TypeError("The arguments of a tool must be a JSON object.");
 }
 

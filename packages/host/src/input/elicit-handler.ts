@@ -1,6 +1,7 @@
+import { formModel } from "@mcparley/internal/form-model";
 import type { ElicitHandler, ElicitParams, ElicitResult, InputRequestSource } from "mcparley/client";
+import type { FormRequest } from "../renderer/elicitation.ts";
 import type { Renderer } from "../renderer/renderer.ts";
-import { formRequest } from "./form-model.ts";
 import { decide, type InputContext, originOf, withinLimits } from "./input-context.ts";
 import { urlRequest } from "./url-request.ts";
 
@@ -19,7 +20,11 @@ export function elicitHandler(
       const { action } = await context.ask(() => renderer.url?.(request, signal) ?? declined, signal);
       return { action };
     }
-    const request = formRequest(params, source, origin);
+    const request: FormRequest = {
+      origin,
+      message: params.message,
+      ...formModel(params.requestedSchema, source.check),
+    };
     const answer = await context.ask(() => renderer.form?.(request, signal) ?? declined, signal);
     return answer.action === "accept" ? { action: "accept", content: answer.content } : { action: answer.action };
   };

@@ -7,7 +7,7 @@ import {
   type ToolUseContent,
 } from "mcparley";
 import { type CreateMessageParams, readContent } from "mcparley/client";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { withoutDeepLevels } from "../values/map-texts.ts";
 import type {
   AssistantPart,

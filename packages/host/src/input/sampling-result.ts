@@ -1,6 +1,6 @@
 import type { SamplingContent } from "mcparley";
 import type { CreateMessageParams, CreateMessageResult } from "mcparley/client";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { ModelPart } from "../model/model-request.ts";
 import { joinPieces, type JoinedPart } from "../model/stream-parts.ts";
 import type { ToolNames } from "./tool-names.ts";

@@ -1,6 +1,6 @@
 import { ErrorCode, ProtocolError } from "mcparley";
 import type { CreateMessageParams } from "mcparley/client";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { ModelTool } from "../model/model-request.ts";
 import { uniqueNames } from "../values/unique-names.ts";
 

@@ -3,7 +3,7 @@ import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ToolCallPart } from "../conversation/messages.ts";
 import type { WrittenCall } from "./model-answer.ts";
 import { readResultTool } from "./read-result.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import { isWithinDepth } from "../values/json-depth.ts";
 import { closeNames } from "./stable-tools.ts";

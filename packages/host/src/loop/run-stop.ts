@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Clock } from "mcparley";
-import { onAbort } from "../async/timing.ts";
+import { onAbort } from "@mcparley/internal/abort";
 
 /** The reasons for which a run is stopped before its next step. */
 type StopReason = "cancelled" | "time";

@@ -1,5 +1,5 @@
 import { LocalError, redact } from "mcparley";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { LanguageModel } from "./language-model.ts";
 import { statusOf } from "./model-failure.ts";
 

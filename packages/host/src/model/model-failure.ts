@@ -1,4 +1,4 @@
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /** A failed request to a model, as far as it decides whether the request is repeated. */
 export interface ModelFailure {

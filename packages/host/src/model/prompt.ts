@@ -12,7 +12,7 @@ import type {
   PromptReasoning,
   ProviderOptions,
 } from "./call-options.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { wellFormed } from "../values/map-texts.ts";
 import type { ModelRequest } from "./model-request.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "mcparley";
 import { unlessAborted } from "../async/timing.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { LanguageModel } from "./language-model.ts";
 import { modelError, modelName } from "./model-error.ts";
 import { earlyEnd, readFailure } from "./model-failure.ts";

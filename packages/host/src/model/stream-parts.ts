@@ -1,6 +1,6 @@
 import type { JsonObject } from "mcparley";
 import type { ModelFinish, ModelPart, Usage } from "./model-request.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /**
  * Returns a function that converts the parts of one stream, of both versions of the specification.

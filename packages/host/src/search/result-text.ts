@@ -1,6 +1,6 @@
 import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { estimateTokens } from "../model/tokens.ts";
 
 /** The maximum length of a description in characters. Definitions over the budget have shorter ones. */

@@ -1,5 +1,5 @@
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { wordsOf } from "./words.ts";
 
 /** A part of a tool's text. Matches in different fields have different weights. */

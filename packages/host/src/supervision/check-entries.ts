@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { LocalError, printableJson } from "mcparley";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley/client";
-import { isObject } from "../values/is-object.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { isWithinDepth, maxLevels } from "../values/json-depth.ts";
 
 /** The lists of a server by the names that `ServerLists` uses. */

@@ -2,7 +2,7 @@ import type { Catalogue, CatalogueTool } from "@mcparley/host";
 import type { JsonObject } from "mcparley";
 import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { Suggest } from "../../terminal/questions/prompter.ts";
 import { resolveReference, typesOf } from "../../commands/arguments/schema-types.ts";
 import { summarizeArguments } from "../../commands/output/schema-summary.ts";

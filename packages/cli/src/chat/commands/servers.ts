@@ -3,7 +3,7 @@ import { printable } from "mcparley";
 import { UsageError } from "../../terminal/io.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { unlessAborted } from "../../terminal/abort.ts";
+import { untilAborted } from "../../terminal/abort.ts";
 import { type Chat, interruptible } from "../session/chat.ts";
 import { countsText } from "../session/notices.ts";
 import type { ChatCommand } from "./command.ts";
@@ -47,7 +47,7 @@ export const serversCommand: ChatCommand = {
     try {
       // The work has no signal, and goes on.
       await interruptible(chat, async (signal) => {
-        await unlessAborted(action(server, more), signal);
+        await untilAborted(action(server, more), signal);
         if (signal.aborted) throw new UsageError("Stopped waiting for the server.");
       });
     } finally {

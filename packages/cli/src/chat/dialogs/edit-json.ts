@@ -1,5 +1,6 @@
 import { type JsonObject, printableJson } from "mcparley";
-import { JsonSyntaxError, isObject, parseJsonWithComments } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
+import { JsonSyntaxError, parseJsonWithComments } from "../../terminal/json.ts";
 import type { Talk } from "../../terminal/questions/choose.ts";
 import { ownLines } from "../../terminal/questions/server-text.ts";
 import { visibleLine, widthOf } from "../../terminal/text.ts";

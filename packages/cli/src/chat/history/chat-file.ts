@@ -1,6 +1,6 @@
 import { wellFormedJson } from "mcparley";
 import { UsageError } from "../../terminal/io.ts";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { storableTargets } from "./storable-targets.ts";
 
 /** A stored conversation. It contains no approval. */

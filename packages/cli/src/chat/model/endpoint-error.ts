@@ -1,5 +1,5 @@
 import { LocalError, redact } from "mcparley";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { visibleLine } from "../../terminal/text.ts";
 import type { Endpoint } from "./endpoint.ts";
 

@@ -1,5 +1,5 @@
 import type { LanguageModel } from "@mcparley/host";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { endpointFetch } from "./endpoint-fetch.ts";
 import { EndpointError, connectionError, streamError } from "./endpoint-error.ts";
 import type { Endpoint } from "./endpoint.ts";

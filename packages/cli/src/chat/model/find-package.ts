@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { homeFolder } from "@mcparley/internal/home-folder";
 import type { CommandIo } from "../../terminal/io.ts";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { configFolder } from "../../terminal/user-folders.ts";
 
 /** A package on this machine. */

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Prompt } from "mcparley";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { decodeText, readText } from "../../terminal/read-text.ts";
 
 /** One `key=value` of the command line, after its file or stdin is read. */

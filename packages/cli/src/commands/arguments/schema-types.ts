@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /** Maximum depth of references and alternatives. A type beyond it counts as unknown. */
 const maxDepth = 8;

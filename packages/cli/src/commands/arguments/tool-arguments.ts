@@ -3,7 +3,7 @@ import type { TypedArgument } from "./arguments.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { resolveReference, typesOf } from "./schema-types.ts";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 /**
  * Converts typed arguments to the arguments of a tool call, by the tool's input schema.

@@ -1,6 +1,6 @@
 import { LocalError } from "mcparley";
 import type { KnownTarget } from "../../targets/known-target.ts";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 
 interface Failure {
   /** The message of the error, and the end of the stderr of the server. */

@@ -1,4 +1,4 @@
-import type { FieldProblem } from "@mcparley/host";
+import { formModel } from "@mcparley/internal/form-model";
 import type { CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult } from "mcparley";
 import type { InputRequestSource, ElicitHandler, SampleHandler } from "mcparley/client";
 import { type Screen, paragraph } from "../../terminal/screen.ts";
@@ -12,9 +12,9 @@ import {
   type FieldValue,
   InvalidChoice,
   InvalidField,
+  fieldsOf,
   listChoices,
 } from "../../terminal/questions/form-fields.ts";
-import { fieldsOf, formProblems } from "./form-schema.ts";
 import { type Prompter, type TalkSetting, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 
 /** Answers the server's requests with the options or with the user at the terminal. */
@@ -68,7 +68,8 @@ async function elicitForm(
 ): Promise<ElicitResult> {
   const { options, screen } = asking;
   const { answer: answers = {} } = options;
-  const fields = fieldsOf(question.requestedSchema, asker.check);
+  const form = formModel(question.requestedSchema, asker.check);
+  const fields = fieldsOf(form);
   const answer = readAnswers(fields, answers);
   for (const problem of answer.problems) screen.noteParagraph(problem, screen.err.style.yellow);
   const complete = answer.missing.length === 0 && answer.problems.length === 0 && fields.length > 0;
@@ -85,9 +86,7 @@ async function elicitForm(
   }
   return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
-    const check = (content: Record<string, FieldValue>): FieldProblem[] =>
-      formProblems(fields, content, asker.check ?? (() => []));
-    return askForm({ fields, answers: answer.values, check }, { prompter, view: screen.err });
+    return askForm({ fields, answers: answer.values, check: form.check }, { prompter, view: screen.err });
   });
 }
 
@@ -189,8 +188,13 @@ export function readAnswers(fields: readonly Field[], answers: Readonly<Record<s
       problems.push(`--answer ${field.name}=${answers[field.name]}: ${explain(error, field)}`);
     }
   }
-  const missing = fields.filter((field) => field.required && field.default === undefined && !values.has(field.name));
+  const missing = fields.filter((field) => field.required && !values.has(field.name) && !hasDefault(field));
   return { values, missing: missing.map(({ name }) => name), problems };
+}
+
+/** Whether a field has a value without an answer. No choice is one that only a person can confirm. */
+function hasDefault({ default: value }: Field): boolean {
+  return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
 /** Returns the message of an invalid answer of the command line. Its user does not see the numbers of the choices. */

@@ -1,7 +1,7 @@
 import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
 import { exitCodes } from "../../terminal/exit-codes.ts";
 import { UsageError } from "../../terminal/io.ts";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { largestReply } from "./options.ts";
 import { type KnownTarget, withTarget, withoutQueryValues } from "../../targets/known-target.ts";

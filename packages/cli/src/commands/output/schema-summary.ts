@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import { resolveReference, typesOf } from "../arguments/schema-types.ts";
 
 /** The summary of an argument of a tool or a prompt, or of a field of such an argument. */

@@ -1,3 +1,4 @@
+import { isObject } from "@mcparley/internal/is-object";
 import { type CallToolResult, type JsonObject, wellFormedJson } from "mcparley";
 import { type Tool, ToolError, tool } from "mcparley/server";
 import { fillArguments, fillText } from "./command-template.ts";
@@ -60,9 +61,7 @@ async function run(
   const value = parse(written);
   if (command.output !== "json") return value as JsonObject;
   const content: CallToolResult["content"] = [{ type: "text", text: wellFormedJson(value) }];
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? { content, structuredContent: value }
-    : { content };
+  return isObject(value) ? { content, structuredContent: value } : { content };
 }
 
 function parse(written: string): unknown {

@@ -1,5 +1,5 @@
 import { LocalError } from "mcparley";
-import { isObject } from "../../terminal/json.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { KnownTarget } from "../known-target.ts";
 import { quotedWord } from "../../terminal/quoted-word.ts";
 import { visibleLine } from "../../terminal/text.ts";

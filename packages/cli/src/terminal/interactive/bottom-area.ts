@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { type FramePart, writeFrame } from "../output.ts";
+import { type FramePart, hideCursor, showCursor, writeFrame } from "../output.ts";
 import { widthOf } from "../text.ts";
 
 /** The size of a terminal. */
@@ -18,8 +18,6 @@ export interface AreaContent {
 const beginUpdate = "\u001b[?2026h";
 const endUpdate = "\u001b[?2026l";
 const eraseBelow = "\u001b[J";
-const hideCursor = "\u001b[?25l";
-const showCursor = "\u001b[?25h";
 
 /**
  * The rows at the bottom of a terminal that are drawn again with each change: status, input and menu. Other text is printed above, and

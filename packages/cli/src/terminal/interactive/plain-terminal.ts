@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../io.ts";
 import { KeyGuard } from "../questions/key-guard.ts";
-import { type KeyEvent, readKeys } from "../questions/keys.ts";
+import { type KeyEvent, isInterrupt, readKeys } from "../questions/keys.ts";
 import { Dismissed, LineQueue } from "../questions/prompter.ts";
 import { quoted } from "../questions/server-text.ts";
 import { styleFor } from "../text.ts";
@@ -144,8 +144,7 @@ class PlainTerminal implements ChatTerminal {
     const lines = new PassThrough();
     const early = new PassThrough();
     const press = (event: KeyEvent): void => {
-      // The terminal is in raw mode, in which Ctrl-C is a key.
-      if (event.type === "key" && event.ctrl && event.name === "c") onInterrupt();
+      if (isInterrupt(event)) onInterrupt();
       else this.#ahead.pressAhead(event);
     };
     readKeys(early, press);

@@ -1,11 +1,11 @@
 import type { RequestedSchema } from "mcparley";
 import { describe, expect, test } from "vitest";
-import { type Field, InvalidField } from "./form-fields.ts";
-import { fieldsOf, formProblems } from "../../commands/connection/form-schema.ts";
+import { formModel } from "@mcparley/internal/form-model";
+import { type Field, InvalidField, fieldsOf } from "./form-fields.ts";
 import { readAnswers, withDefaults } from "../../commands/connection/questions.ts";
 
 function form(properties: RequestedSchema["properties"], required: string[] = []): Field[] {
-  return fieldsOf({ type: "object", properties, required });
+  return fieldsOf(formModel({ type: "object", properties, required }));
 }
 
 function field(property: Record<string, unknown>): Field {
@@ -79,24 +79,13 @@ describe("fieldsOf", () => {
 
 test("refuses a typed value if the check of the form refuses it in this field", () => {
   const properties = { "a/b": { type: "string" }, c: { type: "string" } } as const;
-  const [first, second] = fieldsOf({ type: "object", properties }, (content) => [
+  const model = formModel({ type: "object", properties }, (content) => [
     { path: "", message: 'must have the property "d"' },
     ...("a/b" in content ? [{ path: "/a~1b", message: "must match the pattern ^x" }] : []),
   ]);
+  const [first, second] = fieldsOf(model);
   expect(() => first?.read("y")).toThrow("The answer must match the pattern ^x.");
   expect(second?.read("y")).toBe("y");
-});
-
-test("the problems of a whole form name their fields", () => {
-  const fields = fieldsOf({ type: "object", properties: { "a/b": { type: "string" }, c: { type: "string" } } });
-  const check = (): { path: string; message: string }[] => [
-    { path: "/a~1b/0", message: "must differ" },
-    { path: "", message: "must name two places" },
-  ];
-  expect(formProblems(fields, {}, check)).toEqual([
-    { field: "a/b", message: "must differ" },
-    { field: undefined, message: "must name two places" },
-  ]);
 });
 
 describe("readAnswers", () => {
@@ -110,6 +99,14 @@ describe("readAnswers", () => {
     const { values, missing } = readAnswers(fields, { date: "2026-01-01", other: "x" });
     expect(missing).toEqual([]);
     expect(withDefaults(fields, values)).toEqual({ date: "2026-01-01", seats: 2 });
+  });
+
+  test("names required choices as missing if none is chosen without an answer, although a person can confirm it", () => {
+    const items = { enum: ["a", "b"] };
+    const several = form({ x: { type: "array", items }, y: { type: "array", items, default: ["a"] } }, ["x", "y"]);
+    expect(several.map((field) => field.default)).toEqual([[], ["a"]]);
+    expect(readAnswers(several, {}).missing).toEqual(["x"]);
+    expect(readAnswers(several, { x: "b" }).missing).toEqual([]);
   });
 
   test("reports an invalid answer, which counts as missing", () => {

@@ -1,4 +1,4 @@
-import type { FormContent, FormField, FormOption } from "@mcparley/host";
+import type { FormContent, FormField, FormOption, FormRequest } from "@mcparley/host";
 import type { Suggest } from "./prompter.ts";
 import { suggestChoices } from "./suggest-choices.ts";
 
@@ -22,14 +22,13 @@ export interface Field {
   read(text: string): FieldValue;
 }
 
-/**
- * Returns how to ask for a field, and how to read the answer. `problemOf` returns the problem of a value that a field of
- * its kind accepts. It receives a form with this field only.
- */
-export function typedField(
-  { name, title, description, isRequired, input }: FormField,
-  problemOf: (content: FormContent) => string | undefined = () => undefined,
-): Field {
+/** Returns how to ask for the fields of a form, and how to read the answers. */
+export function fieldsOf({ fields, check }: Pick<FormRequest, "fields" | "check">): Field[] {
+  return fields.map((field) => typedField(field, check));
+}
+
+/** An answer is checked in a form with this field only. */
+function typedField({ name, title, description, isRequired, input }: FormField, check: FormRequest["check"]): Field {
   const kind = kindOf(input);
   return {
     name,
@@ -40,8 +39,8 @@ export function typedField(
     ...kind,
     read: (typed) => {
       const answer = kind.read(typed);
-      const problem = problemOf({ [name]: answer });
-      if (problem !== undefined) throw new InvalidField(`The answer ${problem}.`);
+      const problem = check({ [name]: answer }).find(({ field }) => field === name);
+      if (problem) throw new InvalidField(`The answer ${problem.message}.`);
       return answer;
     },
   };

@@ -15,6 +15,11 @@ export type KeyEvent =
     }
   | { readonly type: "paste"; readonly text: string };
 
+/** Whether a key is Ctrl-C, which is a key like any other in raw mode. */
+export function isInterrupt(event: KeyEvent): boolean {
+  return event.type === "key" && event.ctrl && event.name === "c";
+}
+
 /** The sequences that make a terminal mark the start and the end of a paste. */
 export const pasteModeOn = "\u001b[?2004h";
 export const pasteModeOff = "\u001b[?2004l";

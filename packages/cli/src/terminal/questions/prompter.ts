@@ -1,13 +1,13 @@
 import { type Interface, createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
-import { forTerminal, writeFrame, writeText } from "../output.ts";
+import { forTerminal, hideCursor, showCursor, writeFrame, writeText } from "../output.ts";
 import { withAnySignal } from "../abort.ts";
 import type { CommandIo } from "../io.ts";
 import type { Screen } from "../screen.ts";
 import type { Stop } from "../stop.ts";
 import { KeyGuard } from "./key-guard.ts";
-import { type KeyEvent, pasteModeOff, pasteModeOn, readKeys } from "./keys.ts";
+import { type KeyEvent, isInterrupt, pasteModeOff, pasteModeOn, readKeys } from "./keys.ts";
 
 /** A dialog with the user at the terminal. */
 export interface Prompter {
@@ -95,8 +95,6 @@ function openPipeLines(io: CommandIo): QuestionLines {
   return { lines, ask: () => lines.prompt() };
 }
 
-const hideCursor = "\u001b[?25l";
-const showCursor = "\u001b[?25h";
 const ignored = "Keys typed before the question, or within half a second after it, were ignored.";
 
 /** Opens the line editor of a terminal. It receives keys only while a question can be answered. */
@@ -109,8 +107,7 @@ function openKeyLines(io: CommandIo, onInterrupt: () => void): QuestionLines {
   let isAnswerable = false;
   let hasIgnored = false;
   const press = (event: KeyEvent): void => {
-    const isInterrupt = event.type === "key" && event.ctrl && event.name === "c";
-    if (isInterrupt || isAnswerable) writeKey(event, lines);
+    if (isInterrupt(event) || isAnswerable) writeKey(event, lines);
     else hasIgnored = true;
   };
   const stopKeys = readKeys(stdin, press);

@@ -1,7 +1,7 @@
 import { sendGuarded } from "#guarded-send";
 import { linkWithin } from "../../rpc/abort.ts";
 import { unreachable } from "../../http/client/connection-error.ts";
-import { type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
+import { type HttpAuthRequest, nameOf, readServerUrl } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { memoryCredentials } from "./credentials.ts";
@@ -19,6 +19,9 @@ export { clientCredentialsGrant, enterpriseManagedGrant, workloadIdentityGrant }
 const maxServers = 1_000;
 /** Milliseconds for the response to the first request of a sign-in. */
 const FIRST_REQUEST_MS = 15_000;
+
+/** What the errors for the URL of a server suggest. */
+const cure = { forScheme: "Pass the http or https URL of the MCP server.", forUser: "Remove them." };
 
 /**
  * Returns the authorization of requests by a grant. It stores, renews and replaces the tokens as servers require.
@@ -58,7 +61,7 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
     challenged: (refusal, signal) => of(refusal.request).challenged(refusal, signal),
 
     async signIn(url, { scope, newClient = false, signal = new AbortController().signal } = {}) {
-      const server = readServer(url);
+      const server = readServerUrl(url, cure);
       const authorization = at(server);
       const token = await authorization.inTurn(signal, async () => {
         const { status, headers } = await sendFirst(core, server, signal);
@@ -74,14 +77,14 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
     },
 
     async signOut(url) {
-      const authorization = at(readServer(url));
+      const authorization = at(readServerUrl(url, cure));
       const token = await authorization.load();
       if (!token) return "not_signed_in";
       return authorization.inTurn(unending, () => authorization.signOut(token, unending));
     },
 
     async whoami(url) {
-      const server = readServer(url);
+      const server = readServerUrl(url, cure);
       const token = await at(server).load();
       return token && toAccount(server, token);
     },
@@ -125,19 +128,6 @@ async function sendFirst(
   } finally {
     unlink();
   }
-}
-
-function readServer(given: string | URL): URL {
-  const url = URL.canParse(String(given)) ? new URL(given) : undefined;
-  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    throw new LocalError("invalid_target", "The URL of the MCP server must be an http or https URL.");
-  }
-  // Otherwise errors, steps and the stored account would contain the password.
-  if (url.username !== "" || url.password !== "") {
-    throw new LocalError("invalid_target", "The URL of the MCP server must not contain a user or password.");
-  }
-  url.hash = "";
-  return url;
 }
 
 function toAccount(server: URL, token: TokenRecord): SignedInAccount {

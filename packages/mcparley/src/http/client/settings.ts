@@ -142,7 +142,10 @@ export interface HttpSettings extends Sending {
 /** Checks a target. Throws `LocalError` `invalid_target` for a URL, headers or options that cannot be used. */
 export function readHttpTarget(target: HttpTarget): HttpSettings {
   const { headers = {}, auth, limits = {}, clock, connection } = target;
-  const url = readUrl(target.url);
+  const url = readServerUrl(target.url, {
+    forScheme: 'Pass an http or https URL, or { command: "node", args: ["server.js"] } to start a program.',
+    forUser: "Use an Authorization header.",
+  });
   return {
     url,
     headers: checkHeaders(headers),
@@ -155,17 +158,17 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
   };
 }
 
-function readUrl(target: string | URL): URL {
+/** Returns the URL of a server without its fragment. Throws `LocalError` `invalid_target`, with a cure, for a URL that cannot be used. */
+export function readServerUrl(target: string | URL, cure: { forScheme: string; forUser: string }): URL {
   const text = String(target);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
     const excerpt = JSON.stringify(redact(text.slice(0, 200)));
-    const cure = 'Pass an http or https URL, or { command: "node", args: ["server.js"] } to start a program.';
-    throw invalidTarget(`Cannot connect to ${excerpt}. ${cure}`);
+    throw invalidTarget(`Cannot connect to ${excerpt}. ${cure.forScheme}`);
   }
   if (url.username !== "" || url.password !== "") {
-    // Logs show URLs.
-    throw invalidTarget("A URL must not contain a user or password. Use an Authorization header.");
+    // Logs, errors and stored accounts show URLs.
+    throw invalidTarget(`A URL must not contain a user or password. ${cure.forUser}`);
   }
   url.hash = "";
   return url;

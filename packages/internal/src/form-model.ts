@@ -1,28 +1,50 @@
 import type { ElicitFormParams, JsonObject } from "mcparley";
 import type { InputRequestSource } from "mcparley/client";
-import { isObject } from "../values/is-object.ts";
-import type {
-  FieldProblem,
-  FormContent,
-  FormField,
-  FormOption,
-  FormRequest,
-  InputOrigin,
-} from "../renderer/elicitation.ts";
+import { isObject } from "./is-object.ts";
+
+/** The fields of a form, and the check of its answers. The host declares these types again, because they are public there. */
+export interface FormModel {
+  readonly fields: readonly FormField[];
+  check(this: void, content: FormContent): { field: string | undefined; message: string }[];
+}
+
+type FormContent = Record<string, string | number | boolean | string[]>;
+
+interface FormField {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly isRequired: boolean;
+  readonly input: FormInput;
+}
+
+type FormInput =
+  | (Optional<"minLength" | "maxLength", number> &
+      Optional<"pattern" | "format" | "initial", string> & { type: "text" })
+  | (Optional<"minimum" | "maximum" | "initial", number> & { type: "number"; isInteger: boolean })
+  | (Optional<"initial", boolean> & { type: "boolean" })
+  | (Optional<"initial", string> & { type: "choice"; options: FormOption[] })
+  | (Optional<"minItems" | "maxItems", number> & { type: "choices"; options: FormOption[]; initial: string[] });
+
+type Optional<Name extends string, Value> = { readonly [name in Name]: Value | undefined };
+
+interface FormOption {
+  readonly value: string;
+  readonly title: string;
+}
 
 /**
- * Returns the form that a server asks the user to fill in, with its fields in the order of the schema.
+ * Returns the form that a schema describes, with its fields in the order of the schema.
  *
  * The client has already refused a schema that is not an object with properties, or that cannot be checked. A property of an
- * unknown kind becomes a text field. `check` returns the problem if the server expects another value.
+ * unknown kind becomes a text field. `check` returns the problems if the server expects another value.
  */
-export function formRequest(
-  { message, requestedSchema }: ElicitFormParams,
-  source: Pick<InputRequestSource, "check">,
-  origin: InputOrigin,
-): FormRequest {
-  const required = new Set<unknown>(Array.isArray(requestedSchema.required) ? requestedSchema.required : []);
-  const fields = Object.entries(requestedSchema.properties).map(([name, value]): FormField => {
+export function formModel(
+  schema: ElicitFormParams["requestedSchema"],
+  check: InputRequestSource["check"] = () => [],
+): FormModel {
+  const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
+  const fields = Object.entries(schema.properties).map(([name, value]): FormField => {
     const property = isObject(value) ? value : {};
     return {
       name,
@@ -33,18 +55,13 @@ export function formRequest(
     };
   });
   return {
-    origin,
-    message,
     fields,
     check: (content) =>
-      (source.check?.(content) ?? []).map((issue) => ({
-        field: fieldOf(issue, content, fields),
-        message: issue.message,
-      })),
+      check(content).map((issue) => ({ field: fieldOf(issue, content, fields), message: issue.message })),
   };
 }
 
-function inputOf(property: JsonObject): FormField["input"] {
+function inputOf(property: JsonObject): FormInput {
   if (property.type === "array") return choices(property);
   const options = optionsOf(property);
   if (options.length > 0) return { type: "choice", options, initial: listed(property.default, options) };
@@ -69,7 +86,7 @@ function inputOf(property: JsonObject): FormField["input"] {
   };
 }
 
-function choices(property: JsonObject): FormField["input"] {
+function choices(property: JsonObject): FormInput {
   const options = optionsOf(isObject(property.items) ? property.items : {});
   const initial: unknown[] = Array.isArray(property.default) ? property.default : [];
   return {
@@ -102,7 +119,7 @@ function fieldOf(
   { path, message }: { readonly path: string; readonly message: string },
   content: FormContent,
   fields: readonly FormField[],
-): FieldProblem["field"] {
+): string | undefined {
   if (path !== "") {
     const name = path.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
     return fields.find((field) => field.name === name)?.name;

@@ -2,24 +2,20 @@ import type { RequestedSchema } from "mcparley";
 import { connect } from "mcparley/client";
 import { createServer, tool } from "mcparley/server";
 import { describe, expect, test } from "vitest";
-import type { FormRequest } from "../renderer/elicitation.ts";
-import { formRequest } from "./form-model.ts";
+import { type FormModel, formModel } from "./form-model.ts";
 
-const origin = { server: "s", claims: undefined, during: undefined };
-
-function form(properties: Record<string, object>, required: string[] = []): FormRequest {
+function form(properties: Record<string, object>, required: string[] = []): FormModel {
   const requestedSchema = { type: "object", properties, required } as RequestedSchema;
-  return formRequest({ message: "m", requestedSchema }, {}, origin);
+  return formModel(requestedSchema);
 }
 
 const inputs = (properties: Record<string, object>): unknown[] => form(properties).fields.map(({ input }) => input);
 
 test("fields keep their order, and have a title, a description and a requirement", () => {
-  const { fields, message } = form(
+  const { fields } = form(
     { z: { type: "string", title: "Zed", description: "The last." }, a: { type: "string", title: "" } },
     ["a"],
   );
-  expect(message).toBe("m");
   expect(fields).toMatchObject([
     { name: "z", title: "Zed", description: "The last.", isRequired: false },
     { name: "a", title: "a", description: undefined, isRequired: true },
@@ -97,8 +93,20 @@ test("a missing value of a field is found, also if the field is named like a mem
     required: ["constructor"],
   };
   const check = () => [{ path: "", message: 'must have the required property "constructor"' }];
-  const request = formRequest({ message: "m", requestedSchema: requestedSchema as RequestedSchema }, { check }, origin);
+  const request = formModel(requestedSchema as RequestedSchema, check);
   expect(request.check({})[0]?.field).toBe("constructor");
+});
+
+test("a problem inside of a value belongs to its field, and one of the whole form to none", () => {
+  const properties: RequestedSchema["properties"] = { "a/b": { type: "string" }, c: { type: "string" } };
+  const { check } = formModel({ type: "object", properties }, () => [
+    { path: "/a~1b/0", message: "must differ" },
+    { path: "", message: "must name two places" },
+  ]);
+  expect(check({})).toEqual([
+    { field: "a/b", message: "must differ" },
+    { field: undefined, message: "must name two places" },
+  ]);
 });
 
 test("unknown and malformed fields are texts", () => {
@@ -125,11 +133,11 @@ describe.each(["2026-07-28", "2025-11-25", "2025-06-18"])("the check of a form (
       version: "1",
       tools: { a: tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "m", schema })) }) },
     });
-    const forms: FormRequest[] = [];
+    const forms: FormModel[] = [];
     const client = await connect(server, {
       revision,
       elicit: (params, source) => {
-        if (params.mode !== "url") forms.push(formRequest(params, source, origin));
+        if (params.mode !== "url") forms.push(formModel(params.requestedSchema, source.check));
         return { action: "cancel" };
       },
     });

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
-import { onAbort } from "./timing.ts";
+import { onAbort } from "./abort.ts";
 
 describe("onAbort", () => {
   test("calls the listener once, with the reason", () => {
