@@ -23,8 +23,13 @@ async function rest(queue: ReturnType<typeof createEventQueue>): Promise<RunEven
   return events;
 }
 
+const noSecrets = {
+  withoutSecrets: <T>(event: T): T => event,
+  lengthBeforeStart: ({ length }: string): number => length,
+};
+
 test("joins a million pieces of text while the consumer waits", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   for (let index = 0; index < 1_000_000; index += 1) queue.push({ type: "text", text: "ab" });
   queue.push({ type: "reasoning", text: "c" });
   queue.push({ type: "text", text: "d" });
@@ -37,7 +42,7 @@ test("joins a million pieces of text while the consumer waits", async () => {
 });
 
 test("keeps only the last progress and task state of each call", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   for (let index = 1; index <= 10_000; index += 1) {
     queue.push(progress("a", index));
     queue.push(task("a", index === 10_000 ? "completed" : "working"));
@@ -47,7 +52,7 @@ test("keeps only the last progress and task state of each call", async () => {
 });
 
 test("does not move a progress before another event of its call", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   const approval: RunEvent = { type: "activity", callId: "a", activity: { type: "approval", state: "waiting" } };
   const events = [progress("a", 1), approval, progress("a", 2)];
   for (const event of events) queue.push(event);
@@ -55,7 +60,7 @@ test("does not move a progress before another event of its call", async () => {
 });
 
 test("delivers each event at once to a consumer that waits", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   const iterator = queue.iterate(noReturn);
   const first = iterator.next();
   await flushPromises();
@@ -64,13 +69,13 @@ test("delivers each event at once to a consumer that waits", async () => {
 });
 
 test("can be iterated once", () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   queue.iterate(noReturn);
   expect(() => queue.iterate(noReturn)).toThrow("can be iterated once");
 });
 
 test("keeps no event after the consumer has left", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   const iterator = queue.iterate(noReturn);
   queue.push({ type: "step", step: 1 });
   await iterator.return?.();

@@ -1,10 +1,10 @@
-import type { WithoutSecrets } from "../values/without-secrets.ts";
+import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { RunEvent } from "./run-events.ts";
 
 /** The events of a run, from the run to its consumer. */
 export interface EventQueue {
-  /** Adds an event, and returns it as the consumer receives it. */
-  push<E extends RunEvent>(this: void, event: E): E;
+  /** Adds an event. The end of a text that may be the start of a secret is added with the next event. */
+  push(this: void, event: RunEvent): void;
   /** Ends the iteration after the events so far. */
   end(this: void): void;
   /** Returns the only iterator. `onReturn` is called if the consumer stops before the end. */
@@ -20,8 +20,13 @@ export interface EventQueue {
  * texts become one event, and only the last progress and task state of a call are kept. The queue is then not larger than the
  * conversation.
  */
-export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
+export function createEventQueue({
+  withoutSecrets,
+  lengthBeforeStart,
+}: Pick<KnownSecrets, "withoutSecrets" | "lengthBeforeStart">): EventQueue {
   let events: RunEvent[] = [];
+  /** The end of the last text, which may be the start of a secret. */
+  let held: TextEvent | undefined;
   let wake: (() => void) | undefined;
   let isEnded = false;
   let isTaken = false;
@@ -35,15 +40,34 @@ export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
     }
   }
 
+  function add(original: RunEvent): void {
+    const event = withoutSecrets(original);
+    if (isEnded) return;
+    if (!mergeText(events, event) && !replaceState(events, event)) events.push(event);
+    wake?.();
+  }
+
+  function addHeld(): void {
+    if (held) add(held);
+    held = undefined;
+  }
+
+  function addText({ type, text: next }: TextEvent): void {
+    if (held?.type !== type) addHeld();
+    const text = (held?.text ?? "") + next;
+    const length = lengthBeforeStart(text);
+    held = length < text.length ? { type, text: text.slice(length) } : undefined;
+    if (length > 0) add({ type, text: text.slice(0, length) });
+  }
+
   return {
-    push(original) {
-      const event = withoutSecrets(original);
-      if (isEnded) return event;
-      if (!mergeText(events, event) && !replaceState(events, event)) events.push(event);
-      wake?.();
-      return event;
+    push(event) {
+      if (event.type === "text" || event.type === "reasoning") return addText(event);
+      addHeld();
+      add(event);
     },
     end() {
+      addHeld();
       isEnded = true;
       wake?.();
     },
@@ -67,6 +91,8 @@ export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
     },
   };
 }
+
+type TextEvent = RunEvent & { readonly type: "text" | "reasoning" };
 
 /** Appends a text to the last event, if that is a text of the same type. */
 function mergeText(events: RunEvent[], event: RunEvent): boolean {
