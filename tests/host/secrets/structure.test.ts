@@ -24,7 +24,7 @@ const server = createServer({
     }),
     fails: tool({ call: () => Promise.reject(new Error("x")) }),
   },
-  prompts: { p: prompt({ messages: () => "x" }) },
+  prompts: { p: prompt({ get: () => "x" }) },
   resources: { r: resource("test:r", { read: () => "x" }) },
 });
 

@@ -1,6 +1,7 @@
 import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
 import type { CallActivity } from "../activity/call-activity.ts";
+import { knownSecrets } from "../secrets/known-secrets.ts";
 import { createEventQueue } from "./event-queue.ts";
 import type { RunEvent } from "./run-events.ts";
 
@@ -82,4 +83,27 @@ test("keeps no event after the consumer has left", async () => {
   queue.push({ type: "step", step: 2 });
   expect(queue.size).toBe(0);
   expect((await iterator.next()).done).toBe(true);
+});
+
+test("a secret in two pieces of a text is removed, and other texts are not delayed", async () => {
+  const secrets = knownSecrets();
+  secrets.add("hunter22");
+  const queue = createEventQueue(secrets);
+  queue.push({ type: "text", text: "It is hun" });
+  const iterator = queue.iterate(noReturn);
+  expect(await iterator.next()).toMatchObject({ value: { type: "text", text: "It is " } });
+  queue.push({ type: "text", text: "ter22, or hunt" });
+  expect(await iterator.next()).toMatchObject({ value: { type: "text", text: "[redacted], or " } });
+  queue.push({ type: "reasoning", text: "a hunt" });
+  queue.push({ type: "usage", step: 1, usage: { inputTokens: 1, outputTokens: 1 } });
+  queue.push({ type: "text", text: "no hunt" });
+  queue.end();
+  const events: unknown[] = [];
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) events.push(next.value);
+  expect(events).toMatchObject([
+    { type: "text", text: "hunt" },
+    { type: "reasoning", text: "a hunt" },
+    { type: "usage" },
+    { type: "text", text: "no hunt" },
+  ]);
 });

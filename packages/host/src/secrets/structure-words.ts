@@ -24,6 +24,10 @@ export const wordsOfTypes = `
 
 /** Words of JSON Schema, of capabilities and of the tools of the host, which have no type. */
 const otherWords = `
+  io.modelcontextprotocol/serverInfo io.modelcontextprotocol/clientInfo io.modelcontextprotocol/clientCapabilities
+  io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/related-task io.modelcontextprotocol/subscriptionId io.modelcontextprotocol/logLevel
+  io.modelcontextprotocol/tasks io.modelcontextprotocol/ui io.modelcontextprotocol/skills progressToken resultType execution taskSupport
+  optional forbidden nextCursor
   $anchor $comment $dynamicAnchor $dynamicRef $schema $vocabulary additionalItems additionalProperties call_tool completions contains
   contentEncoding contentMediaType contentSchema default definitions dependencies dependentRequired dependentSchemas deprecated
   discriminator enumNames examples exclusiveMaximum exclusiveMinimum experimental extensions handle integer listChanged logging mapping
