@@ -18,7 +18,7 @@ const server = createServer({
       async call(_, ctx) {
         await ctx.elicit({ message: "m", schema: a });
         await ctx.sample({ messages: [{ role: "user", content: { type: "text", text: "t" } }], maxTokens: 9 });
-        await ctx.progress(1, 2, "m");
+        ctx.progress(1, 2, "m");
         return "x";
       },
     }),
@@ -36,7 +36,7 @@ const kinds = new Set(
 /** Returns a value with its names and the values of its kinds, and the types of all other values. Functions and numbers are left out. */
 function structure(value: unknown, name = ""): unknown {
   if (typeof value === "string") return kinds.has(name) ? value : "text";
-  if (value instanceof Error) return { error: value.name, ...value };
+  if (value instanceof Error) return { error: value.name, members: Object.keys(value) };
   if (typeof value !== "object" || value === null) return typeof value;
   if (Array.isArray(value)) return value.map((item) => structure(item, name));
   if (Object.getPrototypeOf(value) !== Object.prototype) return "class";

@@ -25,8 +25,6 @@ export function createEventQueue({
   lengthBeforeStart,
 }: Pick<KnownSecrets, "withoutSecrets" | "lengthBeforeStart">): EventQueue {
   let events: RunEvent[] = [];
-  /** The end of the last text, which may be the start of a secret. */
-  let held: TextEvent | undefined;
   let wake: (() => void) | undefined;
   let isEnded = false;
   let isTaken = false;
@@ -47,27 +45,15 @@ export function createEventQueue({
     wake?.();
   }
 
-  function addHeld(): void {
-    if (held) add(held);
-    held = undefined;
-  }
-
-  function addText({ type, text: next }: TextEvent): void {
-    if (held?.type !== type) addHeld();
-    const text = (held?.text ?? "") + next;
-    const length = lengthBeforeStart(text);
-    held = length < text.length ? { type, text: text.slice(length) } : undefined;
-    if (length > 0) add({ type, text: text.slice(0, length) });
-  }
-
+  const texts = divideTexts(add, lengthBeforeStart);
   return {
     push(event) {
-      if (event.type === "text" || event.type === "reasoning") return addText(event);
-      addHeld();
+      if (event.type === "text" || event.type === "reasoning") return texts.add(event);
+      texts.end();
       add(event);
     },
     end() {
-      addHeld();
+      texts.end();
       isEnded = true;
       wake?.();
     },
@@ -93,6 +79,28 @@ export function createEventQueue({
 }
 
 type TextEvent = RunEvent & { readonly type: "text" | "reasoning" };
+
+/** Holds back the end of a text that may be the start of a secret, until the next text of the same type or the end of the text. */
+function divideTexts(
+  add: (event: TextEvent) => void,
+  lengthBeforeStart: KnownSecrets["lengthBeforeStart"],
+): { add(this: void, event: TextEvent): void; end(this: void): void } {
+  let held: TextEvent | undefined;
+  const end = (): void => {
+    if (held) add(held);
+    held = undefined;
+  };
+  return {
+    end,
+    add({ type, text: next }) {
+      if (held?.type !== type) end();
+      const text = (held?.text ?? "") + next;
+      const length = lengthBeforeStart(text);
+      held = length < text.length ? { type, text: text.slice(length) } : undefined;
+      if (length > 0) add({ type, text: text.slice(0, length) });
+    },
+  };
+}
 
 /** Appends a text to the last event, if that is a text of the same type. */
 function mergeText(events: RunEvent[], event: RunEvent): boolean {
