@@ -12,7 +12,7 @@ import type {
   ContextOptions,
   Conversation,
 } from "./conversation-context.ts";
-import type { KnownSecrets } from "../secrets/known-secrets.ts";
+import type { SecretFilter } from "../values/without-secrets.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { readConversationJson } from "./conversation-json.ts";
 import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
@@ -37,7 +37,7 @@ export interface ConversationParts extends Pick<AttachmentParts, "readResource" 
   readonly complete: (request: ServerCompletion, options: ContextOptions) => Promise<CompleteResult["completion"]>;
   readonly results: ResultStore;
   /** Applied to the conversation that is stored. */
-  readonly secrets: Pick<KnownSecrets, "withoutSecrets" | "uriWithoutSecrets">;
+  readonly secrets: Pick<SecretFilter, "withoutSecrets" | "uriWithoutSecrets">;
   /** Called when the conversation is closed. */
   readonly onClosed?: () => void;
   /** Maximum bytes of a text of a server. A longer one becomes a handle. Default: 32 KiB. */

@@ -1,5 +1,6 @@
 import { LocalError, systemClock } from "mcparley";
 import type { Root } from "mcparley/client";
+import { labelTexts } from "../conversation/server-text.ts";
 import { createCatalogue } from "../catalogue/create-catalogue.ts";
 import { createConsent } from "../consent/consent.ts";
 import type { HostOptions } from "./host-options.ts";
@@ -100,7 +101,8 @@ interface SharedParts {
 /** Returns the parts that all servers of a host share. */
 function sharedParts(options: HostOptions, isServer: (name: string) => boolean): SharedParts {
   const clock = options.clock ?? systemClock;
-  const secrets = knownSecrets((name) => isServer(name) || parts.catalogue.current.tool(name) !== undefined);
+  const isName = (name: string): boolean => isServer(name) || parts.catalogue.current.tool(name) !== undefined;
+  const secrets = knownSecrets({ isName, texts: labelTexts });
   if (options.model) secrets.addModels(options.model);
   const { withoutSecrets } = secrets;
   const events = eventBus(options.onEvent, withoutSecrets);

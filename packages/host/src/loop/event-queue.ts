@@ -1,4 +1,4 @@
-import type { KnownSecrets } from "../secrets/known-secrets.ts";
+import type { SecretFilter } from "../values/without-secrets.ts";
 import type { RunEvent } from "./run-events.ts";
 
 /** The events of a run, from the run to its consumer. */
@@ -23,7 +23,7 @@ export interface EventQueue {
 export function createEventQueue({
   withoutSecrets,
   lengthBeforeStart,
-}: Pick<KnownSecrets, "withoutSecrets" | "lengthBeforeStart">): EventQueue {
+}: Pick<SecretFilter, "withoutSecrets" | "lengthBeforeStart">): EventQueue {
   let events: RunEvent[] = [];
   let wake: (() => void) | undefined;
   let isEnded = false;
@@ -83,7 +83,7 @@ type TextEvent = RunEvent & { readonly type: "text" | "reasoning" };
 /** Holds back the end of a text that may be the start of a secret, until the next text of the same type or the end of the text. */
 function divideTexts(
   add: (event: TextEvent) => void,
-  lengthBeforeStart: KnownSecrets["lengthBeforeStart"],
+  lengthBeforeStart: SecretFilter["lengthBeforeStart"],
 ): { add(this: void, event: TextEvent): void; end(this: void): void } {
   let held: TextEvent | undefined;
   const end = (): void => {

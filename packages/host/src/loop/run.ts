@@ -17,7 +17,7 @@ import { type OpenCalls, type RunStop, createOpenCalls, createStop } from "./run
 import { startRunTimer } from "./run-timer.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
-import type { KnownSecrets } from "../secrets/known-secrets.ts";
+import type { SecretFilter } from "../values/without-secrets.ts";
 import { uniqueNames } from "../values/unique-names.ts";
 
 /** The parts of a host that a run needs. */
@@ -31,7 +31,7 @@ export interface RunParts {
   /** Long results. All runs of a host share one store, so that a later run can read the results of an earlier one. */
   readonly results: ResultStore;
   /** Applied to the events and the end of the run. */
-  readonly secrets: Pick<KnownSecrets, "withoutSecrets" | "lengthBeforeStart">;
+  readonly secrets: Pick<SecretFilter, "withoutSecrets" | "lengthBeforeStart">;
   readonly clock: Clock;
   /** Called before the first step, to connect the servers. Default: nothing is awaited. */
   readonly ready?: (signal: AbortSignal) => Promise<unknown>;

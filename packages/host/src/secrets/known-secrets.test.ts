@@ -4,6 +4,7 @@ import { LocalError, ProtocolError } from "mcparley";
 import { memoryCredentials } from "mcparley/auth";
 import type { HttpAuth } from "mcparley/client";
 import { expect, test } from "vitest";
+import { labelServerText, labelTexts, serverTextRules } from "../conversation/server-text.ts";
 import { knownSecrets } from "./known-secrets.ts";
 
 const token = "ghx-4f9a0b77c1d2e3f00d";
@@ -201,8 +202,19 @@ test("numbers the second of two names that become the same one", () => {
   });
 });
 
+test("keeps the labels of texts of servers and their rules, and removes secrets within them", () => {
+  const secrets = knownSecrets({ isName: () => false, texts: labelTexts });
+  for (const word of ["server-text", "result", "prompt", "server", "follow", token]) secrets.add(word);
+  const label = (text: string): string =>
+    labelServerText({ kind: "result", origin: { server: "a", name: token }, text });
+  const shown = secrets.withoutSecrets(`${serverTextRules}\n${label(`The ${token} is a result.`)}`);
+  expect(shown.replaceAll(/ mark="\w+"/g, "")).toBe(
+    `${serverTextRules}\n<server-text kind="result" server="a" name="[redacted]">\nThe [redacted] is a [redacted].\n</server-text>`,
+  );
+});
+
 test("keeps the names of servers, and the ids of calls", () => {
-  const secrets = knownSecrets((name) => name === "weather");
+  const secrets = knownSecrets({ isName: (name) => name === "weather", texts: labelTexts });
   secrets.add("weather");
   secrets.add("call-1234");
   expect(secrets.withoutSecrets({ type: "call", callId: "call-1234", server: "weather", text: "weather" })).toEqual({

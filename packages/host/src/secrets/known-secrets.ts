@@ -3,7 +3,7 @@ import type { CredentialStorage } from "mcparley/node";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import { type TextMember, mapTexts } from "../values/map-texts.ts";
 import type { ServerTarget } from "../values/server-target.ts";
-import type { WithoutSecrets } from "../values/without-secrets.ts";
+import type { SecretFilter, WithoutSecrets } from "../values/without-secrets.ts";
 import { errorWithoutSecrets } from "./error-without-secrets.ts";
 import { secretForms } from "./secret-forms.ts";
 import { type SecretPattern, secretPattern } from "./secret-pattern.ts";
@@ -20,7 +20,7 @@ const MAX_FORMS = 1_000;
 const MAX_ERRORS = 9;
 
 /** The secrets of a host's configuration, and a filter that removes them from values. */
-export interface KnownSecrets {
+export interface KnownSecrets extends SecretFilter {
   /**
    * Adds a secret that can change, such as a token. Also its base64, its percent-encoded form and its form in JSON are removed from
    * texts. The oldest ones are forgotten for new ones.
@@ -34,18 +34,23 @@ export interface KnownSecrets {
   watchStorage(this: void, storage: CredentialStorage): CredentialStorage;
   /** Returns an authorization that adds the credentials of each request. */
   watchAuth(this: void, auth: HttpAuth): HttpAuth;
-  readonly withoutSecrets: WithoutSecrets;
-  /** Returns a URI without secrets in its user, its query and its fragment. The rest identifies a resource. */
-  uriWithoutSecrets(this: void, uri: string): string;
-  /** Returns the length of the text before an end that may be the start of a secret. The next text can have the rest of it. */
-  lengthBeforeStart(this: void, text: string): number;
 }
+
+/** The parts of texts and values that are of the host, and are never changed. */
+export interface OwnParts {
+  /** Returns whether a text is the name of a server, or of a tool for the model. */
+  readonly isName: (this: void, text: string) => boolean;
+  /** Matches the parts of texts. It has one group, which is the whole match. */
+  readonly texts: RegExp;
+}
+
+const noOwnParts: OwnParts = { isName: () => false, texts: /(?!)()/ };
 
 /** The types of objects that have the id of a call. */
 const callTypes: ReadonlySet<unknown> = new Set(["tool-call", "tool-result", "call", "activity", "result"]);
 
-/** Creates an empty set of known secrets. `isName` returns whether a text is the name of a server, or of a tool for the model. */
-export function knownSecrets(isName: (text: string) => boolean = () => false): KnownSecrets {
+/** Creates an empty set of known secrets. */
+export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSecrets {
   /** The forms of each secret. The one that was seen last is last. */
   const configured = new Map<string, readonly string[]>();
   const changing = new Map<string, readonly string[]>();
@@ -72,7 +77,14 @@ export function knownSecrets(isName: (text: string) => boolean = () => false): K
   const patternNow = (): SecretPattern =>
     (pattern ??= secretPattern([...configured.values(), ...changing.values()].flat()));
   const isEmpty = (): boolean => configured.size + changing.size === 0;
-  const text = (value: string): string => (isEmpty() ? value : patternNow().removeFrom(value));
+  const text = (value: string): string => {
+    if (isEmpty()) return value;
+    const { removeFrom } = patternNow();
+    const shown = removeFrom(value);
+    if (shown === value || !texts.test(value)) return shown;
+    const parts = value.split(texts);
+    return parts.map((part, index) => (index % 2 === 0 ? removeFrom(part) : part)).join("");
+  };
   // A secret can be a word of the structure, which is public. Its replacement would make a value invalid.
   const nameOf = (name: string): string => (isStructureName(name) ? name : text(name));
   const memberOf = (value: string, { name, of }: TextMember): string => {
