@@ -97,7 +97,7 @@ export const waysOut: {
     url: "secrets",
     signIn: "has the URL and the scopes of the sign-in, and not its tokens",
     sample: "secrets",
-    sampled: "secrets",
+    sampled: "shows the answer that is sent to the server",
   },
   option: {
     servers: "receives the secrets of each server, which it has passed",

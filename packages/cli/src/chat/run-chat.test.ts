@@ -60,6 +60,8 @@ test.each([
   [["--prompt", ""], "--prompt is empty."],
   [["--prompt", "  "], "--prompt is empty."],
   [["--timeout", "5"], "--timeout needs --prompt. A chat has no time limit."],
+  [["--allow="], "A pattern of --allow is empty."],
+  [["--allow", "notes:"], "A pattern of --allow is empty."],
   [["--prompt", "Hello"], "--prompt needs a model."],
   [["--root", "missing"], "missing does not exist."],
   [["--model", "qwen3"], '"qwen3" names no provider and model.'],

@@ -125,6 +125,9 @@ function checkOptions({ options }: StartSetting): void {
       'Such as --prompt "What is due?" --json',
     );
   }
+  if (options.allow.some((pattern) => pattern === "" || pattern.startsWith(":") || pattern.endsWith(":"))) {
+    throw new UsageError("A pattern of --allow is empty.", 'Such as --allow "find_*" or --allow "notes:find_*"');
+  }
   if (options.prompt?.trim() === "") throw new UsageError("--prompt is empty.", 'Such as --prompt "What is due?"');
   if (options.lines && options.prompt !== undefined) {
     throw new UsageError("--lines and --prompt exclude each other.", "With --prompt, a pipe is a part of the message.");

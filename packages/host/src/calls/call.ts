@@ -62,7 +62,7 @@ export function createCall({ serverOf, withoutSecrets }: CallParts): Call {
       } catch (thrown) {
         call.throwIfAborted();
         const error = withoutSecrets(thrown instanceof Error ? thrown : new Error(String(thrown)));
-        if (steps.failed) return steps.failed(error);
+        if (steps.failed) return withoutSecrets(steps.failed(error));
         throw error;
       }
     });

@@ -12,7 +12,7 @@ import type {
   ContextOptions,
   Conversation,
 } from "./conversation-context.ts";
-import type { WithoutSecrets } from "../values/without-secrets.ts";
+import type { SecretFilter } from "../values/without-secrets.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { readConversationJson } from "./conversation-json.ts";
 import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
@@ -37,7 +37,7 @@ export interface ConversationParts extends Pick<AttachmentParts, "readResource" 
   readonly complete: (request: ServerCompletion, options: ContextOptions) => Promise<CompleteResult["completion"]>;
   readonly results: ResultStore;
   /** Applied to the conversation that is stored. */
-  readonly withoutSecrets: WithoutSecrets;
+  readonly secrets: Pick<SecretFilter, "withoutSecrets" | "uriWithoutSecrets">;
   /** Called when the conversation is closed. */
   readonly onClosed?: () => void;
   /** Maximum bytes of a text of a server. A longer one becomes a handle. Default: 32 KiB. */
@@ -96,7 +96,14 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
       return { outcome, message };
     },
     completeArgument: (request, options = {}) => completeArgument(parts, request, options),
-    toJSON: () => parts.withoutSecrets(wellFormed({ version: 1, messages, attachments: attachments.toJSON() })),
+    toJSON: () => ({
+      version: 1,
+      messages: parts.secrets.withoutSecrets(wellFormed(messages)),
+      // The names and URIs of resources are used again after the conversation is restored.
+      attachments: attachments.toJSON().map(({ server, uri, contentHash }) => {
+        return { server, uri: parts.secrets.uriWithoutSecrets(uri.toWellFormed()), contentHash };
+      }),
+    }),
     async close() {
       await attachments.close();
       parts.onClosed?.();

@@ -27,7 +27,7 @@ function partsWith(outcome: ToolOutcome): ConversationParts & { readonly calls: 
     getPrompt: unused,
     complete: unused,
     results: createResultStore(),
-    withoutSecrets: (value) => value,
+    secrets: { withoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
   };
 }
 

@@ -5,6 +5,7 @@ import type { FilePart, TextPart, ToolResultPart } from "../conversation/message
 import type { TextLimits } from "../conversation/long-text.ts";
 import { readResult, readResultTool } from "../loop/read-result.ts";
 import { toModelTool } from "../loop/stable-tools.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { toResultPart } from "../conversation/tool-results.ts";
 import { type ResultStore, createResultStore } from "../conversation/result-handles.ts";
@@ -87,8 +88,9 @@ export function toAiSdkTools(
   { maxResultBytes = 32 * 1024 }: AiSdkToolsOptions = {},
 ): Record<string, AiSdkTool> {
   const limits: TextLimits = { maxBytes: maxResultBytes, store: storeOf(host) };
+  const withoutSecrets = filters.get(host) ?? ((value) => value);
   const tools = host.catalogue.tools.map((tool): readonly [string, AiSdkTool] => {
-    const { name, description, inputSchema } = wellFormed(toModelTool(tool));
+    const { name, description, inputSchema } = withoutSecrets(wellFormed(toModelTool(tool)));
     const origin = { server: tool.server, name: tool.tool.name };
     return [
       name,
@@ -111,6 +113,13 @@ export function toAiSdkTools(
     toModelOutput,
   };
   return Object.fromEntries([...tools, [readResultTool.name, reader] as const]);
+}
+
+const filters = new WeakMap<AiSdkHost, WithoutSecrets>();
+
+/** Sets the filter of a host, because its catalogue can have secrets that became known after the lists. */
+export function setFilter(host: AiSdkHost, withoutSecrets: WithoutSecrets): void {
+  filters.set(host, withoutSecrets);
 }
 
 const stores = new WeakMap<AiSdkHost, ResultStore>();

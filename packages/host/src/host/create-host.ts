@@ -1,5 +1,6 @@
 import { LocalError, systemClock } from "mcparley";
 import type { Root } from "mcparley/client";
+import { labelTexts } from "../conversation/server-text.ts";
 import { createCatalogue } from "../catalogue/create-catalogue.ts";
 import { createConsent } from "../consent/consent.ts";
 import type { HostOptions } from "./host-options.ts";
@@ -11,6 +12,7 @@ import { userFolder } from "../state/user-folder.ts";
 import { hostToolNames } from "../loop/stable-tools.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import { checkTries } from "../model/retries.ts";
+import { setFilter } from "./ai-sdk-tools.ts";
 import { eventBus } from "./event-bus.ts";
 import type { Host } from "./host.ts";
 import { type HostContext, hostContext } from "./host-context.ts";
@@ -42,7 +44,7 @@ import { hostLoop } from "./host-loop.ts";
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   checkLimits(options.inputLimits);
   checkTries(options.modelTries);
-  const shared = sharedParts(options);
+  const shared = sharedParts(options, (name) => servers.byName.has(name));
   const { parts, context } = shared;
   const servers = hostServers(parts);
   const calls = hostCalls(parts, servers);
@@ -65,7 +67,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     await close();
     throw error;
   }
-  return {
+  const host: Host = {
     servers: servers.byName,
     get catalogue() {
       return parts.catalogue.current;
@@ -85,6 +87,8 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     close,
     [Symbol.asyncDispose]: close,
   };
+  setFilter(host, parts.secrets.withoutSecrets);
+  return host;
 }
 
 interface SharedParts {
@@ -95,9 +99,10 @@ interface SharedParts {
 }
 
 /** Returns the parts that all servers of a host share. */
-function sharedParts(options: HostOptions): SharedParts {
+function sharedParts(options: HostOptions, isServer: (name: string) => boolean): SharedParts {
   const clock = options.clock ?? systemClock;
-  const secrets = knownSecrets();
+  const isName = (name: string): boolean => isServer(name) || parts.catalogue.current.tool(name) !== undefined;
+  const secrets = knownSecrets({ isName, texts: labelTexts });
   if (options.model) secrets.addModels(options.model);
   const { withoutSecrets } = secrets;
   const events = eventBus(options.onEvent, withoutSecrets);

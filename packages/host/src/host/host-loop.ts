@@ -82,7 +82,7 @@ function runParts(parts: HostParts, { servers, calls }: LoopParts): Omit<RunPart
     callTool: calls.callTool,
     readArguments: (text, { tool }) => readArguments(text, tool.inputSchema),
     instructions: () => instructionsOf(servers),
-    withoutSecrets: parts.secrets.withoutSecrets,
+    secrets: parts.secrets,
     clock: parts.clock,
     ready: (signal) => servers.ready({ signal }),
   };
@@ -92,7 +92,7 @@ function conversationParts(parts: HostParts, calls: HostCalls): Omit<Conversatio
   const { readResource, getPrompt, complete, watch } = calls.public;
   return {
     catalogue: () => parts.catalogue.current,
-    withoutSecrets: parts.secrets.withoutSecrets,
+    secrets: parts.secrets,
     readResource: ({ server, uri }, options) => readResource(server, uri, options),
     watch,
     callTool: (call, options) => calls.callTool({ ...call, origin: { callId: randomUUID(), by: "user" }, ...options }),

@@ -35,6 +35,7 @@ export interface HostServers {
 /** Returns the servers of a host, without any. */
 export function hostServers(parts: HostParts): HostServers {
   const byName = new Map<string, Server>();
+  const publicByName = new Map<string, HostServer>();
   /** The servers that are being closed. Their programs have not ended. */
   const removing = new Map<string, Promise<void>>();
   let isClosed = false;
@@ -43,13 +44,15 @@ export function hostServers(parts: HostParts): HostServers {
     if (isClosed) throw new LocalError("closed", "The host is closed. Create a new one.");
     const server = new Server(parts, name, entry);
     byName.set(name, server);
-    return server;
+    publicByName.set(name, server.public);
+    return server.public;
   }
 
   function remove(name: string): Promise<void> {
     const server = byName.get(name);
     if (!server) return removing.get(name) ?? Promise.resolve();
     byName.delete(name);
+    publicByName.delete(name);
     const closing = server.close().finally(() => removing.delete(name));
     removing.set(name, closing);
     // At once, so that no call starts while the program of the server ends.
@@ -59,7 +62,7 @@ export function hostServers(parts: HostParts): HostServers {
   }
 
   return {
-    byName,
+    byName: publicByName,
     all: () => [...byName.values()],
     usable(name) {
       const server = byName.get(name);

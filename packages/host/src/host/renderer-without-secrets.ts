@@ -1,5 +1,6 @@
 import type { FormContent, FormRequest } from "../renderer/elicitation.ts";
 import type { Renderer } from "../renderer/renderer.ts";
+import type { SampledRequest } from "../renderer/sampling.ts";
 import type { WithoutSecrets } from "../values/without-secrets.ts";
 
 type Question = (request: object, signal: AbortSignal) => unknown;
@@ -21,15 +22,17 @@ const requests: Readonly<Record<keyof Renderer, RequestFilter>> = {
   url: filtered,
   signIn: filtered,
   sample: filtered,
-  sampled: filtered,
+  sampled: (request: SampledRequest, withoutSecrets) => ({ ...withoutSecrets(request), result: request.result }),
 };
 
-/** Returns a renderer whose requests have no secrets. It has the methods of the given one. */
+/** Returns a renderer whose requests have no secrets. It has the methods that the given one has now. */
 export function rendererWithoutSecrets(renderer: Renderer, withoutSecrets: WithoutSecrets): Renderer {
   const methods = renderer as Record<string, Question | undefined>;
-  const questions = Object.entries(requests).flatMap(([name, leave]) => {
+  const shown: Renderer = {};
+  for (const [name, leave] of Object.entries(requests)) {
     const question: Question = (request, signal) => methods[name]?.(leave(request as never, withoutSecrets), signal);
-    return methods[name] ? [[name, question] as const] : [];
-  });
-  return Object.fromEntries(questions);
+    // A program can set a method after the host is made.
+    Object.defineProperty(shown, name, { get: () => methods[name] && question });
+  }
+  return shown;
 }

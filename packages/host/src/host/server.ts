@@ -20,10 +20,12 @@ import { modelStream } from "./model-stream.ts";
 import { type ReviewedLists, reviewedLists } from "./reviewed-lists.ts";
 
 /** A server of a host: its connection, its reviewed definitions and its calls. Neither its members nor its errors contain a secret. */
-export class Server implements HostServer, CalledServer {
+export class Server implements CalledServer {
   readonly name: string;
   readonly timeout: Timeouts | undefined;
   readonly calls: ActiveCalls = new ActiveCalls();
+  /** The server without the members that are for the code of the host. */
+  readonly public: HostServer;
   readonly #parts: HostParts;
   readonly #supervisor: Supervisor;
   readonly #reviewed: ReviewedLists;
@@ -72,6 +74,7 @@ export class Server implements HostServer, CalledServer {
       onUpdated: (uri) => events.emit({ type: "updated", server: name, uri }),
       onError,
     });
+    this.public = publicMembers(this);
   }
 
   get state(): ServerState {
@@ -136,6 +139,34 @@ export class Server implements HostServer, CalledServer {
       throw this.#parts.secrets.withoutSecrets(error);
     });
   }
+}
+
+/** Returns an object with the public members of a server, which `JSON.stringify` and a spread read. */
+function publicMembers(server: Server): HostServer {
+  const { name, connect, reconnect, signIn, enable, disable } = server;
+  return {
+    name,
+    get state() {
+      return server.state;
+    },
+    get error() {
+      return server.error;
+    },
+    get retryAt() {
+      return server.retryAt;
+    },
+    get info() {
+      return server.info;
+    },
+    get lists() {
+      return server.lists;
+    },
+    connect,
+    reconnect,
+    signIn,
+    enable,
+    disable,
+  };
 }
 
 function toError(error: unknown): Error {

@@ -1,6 +1,7 @@
 import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
 import type { CallActivity } from "../activity/call-activity.ts";
+import { knownSecrets } from "../secrets/known-secrets.ts";
 import { createEventQueue } from "./event-queue.ts";
 import type { RunEvent } from "./run-events.ts";
 
@@ -23,8 +24,13 @@ async function rest(queue: ReturnType<typeof createEventQueue>): Promise<RunEven
   return events;
 }
 
+const noSecrets = {
+  withoutSecrets: <T>(event: T): T => event,
+  lengthBeforeStart: ({ length }: string): number => length,
+};
+
 test("joins a million pieces of text while the consumer waits", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   for (let index = 0; index < 1_000_000; index += 1) queue.push({ type: "text", text: "ab" });
   queue.push({ type: "reasoning", text: "c" });
   queue.push({ type: "text", text: "d" });
@@ -37,7 +43,7 @@ test("joins a million pieces of text while the consumer waits", async () => {
 });
 
 test("keeps only the last progress and task state of each call", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   for (let index = 1; index <= 10_000; index += 1) {
     queue.push(progress("a", index));
     queue.push(task("a", index === 10_000 ? "completed" : "working"));
@@ -47,7 +53,7 @@ test("keeps only the last progress and task state of each call", async () => {
 });
 
 test("does not move a progress before another event of its call", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   const approval: RunEvent = { type: "activity", callId: "a", activity: { type: "approval", state: "waiting" } };
   const events = [progress("a", 1), approval, progress("a", 2)];
   for (const event of events) queue.push(event);
@@ -55,7 +61,7 @@ test("does not move a progress before another event of its call", async () => {
 });
 
 test("delivers each event at once to a consumer that waits", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   const iterator = queue.iterate(noReturn);
   const first = iterator.next();
   await flushPromises();
@@ -64,17 +70,40 @@ test("delivers each event at once to a consumer that waits", async () => {
 });
 
 test("can be iterated once", () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   queue.iterate(noReturn);
   expect(() => queue.iterate(noReturn)).toThrow("can be iterated once");
 });
 
 test("keeps no event after the consumer has left", async () => {
-  const queue = createEventQueue((event) => event);
+  const queue = createEventQueue(noSecrets);
   const iterator = queue.iterate(noReturn);
   queue.push({ type: "step", step: 1 });
   await iterator.return?.();
   queue.push({ type: "step", step: 2 });
   expect(queue.size).toBe(0);
   expect((await iterator.next()).done).toBe(true);
+});
+
+test("a secret in two pieces of a text is removed, and other texts are not delayed", async () => {
+  const secrets = knownSecrets();
+  secrets.add("hunter22");
+  const queue = createEventQueue(secrets);
+  queue.push({ type: "text", text: "It is hun" });
+  const iterator = queue.iterate(noReturn);
+  expect(await iterator.next()).toMatchObject({ value: { type: "text", text: "It is " } });
+  queue.push({ type: "text", text: "ter22, or hunt" });
+  expect(await iterator.next()).toMatchObject({ value: { type: "text", text: "[redacted], or " } });
+  queue.push({ type: "reasoning", text: "a hunt" });
+  queue.push({ type: "usage", step: 1, usage: { inputTokens: 1, outputTokens: 1 } });
+  queue.push({ type: "text", text: "no hunt" });
+  queue.end();
+  const events: unknown[] = [];
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) events.push(next.value);
+  expect(events).toMatchObject([
+    { type: "text", text: "hunt" },
+    { type: "reasoning", text: "a hunt" },
+    { type: "usage" },
+    { type: "text", text: "no hunt" },
+  ]);
 });

@@ -1,10 +1,10 @@
-import type { WithoutSecrets } from "../values/without-secrets.ts";
+import type { SecretFilter } from "../values/without-secrets.ts";
 import type { RunEvent } from "./run-events.ts";
 
 /** The events of a run, from the run to its consumer. */
 export interface EventQueue {
-  /** Adds an event, and returns it as the consumer receives it. */
-  push<E extends RunEvent>(this: void, event: E): E;
+  /** Adds an event. The end of a text that may be the start of a secret is added with the next event. */
+  push(this: void, event: RunEvent): void;
   /** Ends the iteration after the events so far. */
   end(this: void): void;
   /** Returns the only iterator. `onReturn` is called if the consumer stops before the end. */
@@ -20,7 +20,10 @@ export interface EventQueue {
  * texts become one event, and only the last progress and task state of a call are kept. The queue is then not larger than the
  * conversation.
  */
-export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
+export function createEventQueue({
+  withoutSecrets,
+  lengthBeforeStart,
+}: Pick<SecretFilter, "withoutSecrets" | "lengthBeforeStart">): EventQueue {
   let events: RunEvent[] = [];
   let wake: (() => void) | undefined;
   let isEnded = false;
@@ -35,15 +38,22 @@ export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
     }
   }
 
+  function add(original: RunEvent): void {
+    const event = withoutSecrets(original);
+    if (isEnded) return;
+    if (!mergeText(events, event) && !replaceState(events, event)) events.push(event);
+    wake?.();
+  }
+
+  const texts = divideTexts(add, lengthBeforeStart);
   return {
-    push(original) {
-      const event = withoutSecrets(original);
-      if (isEnded) return event;
-      if (!mergeText(events, event) && !replaceState(events, event)) events.push(event);
-      wake?.();
-      return event;
+    push(event) {
+      if (event.type === "text" || event.type === "reasoning") return texts.add(event);
+      texts.end();
+      add(event);
     },
     end() {
+      texts.end();
       isEnded = true;
       wake?.();
     },
@@ -64,6 +74,30 @@ export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
     },
     get size() {
       return events.length;
+    },
+  };
+}
+
+type TextEvent = RunEvent & { readonly type: "text" | "reasoning" };
+
+/** Holds back the end of a text that may be the start of a secret, until the next text of the same type or the end of the text. */
+function divideTexts(
+  add: (event: TextEvent) => void,
+  lengthBeforeStart: SecretFilter["lengthBeforeStart"],
+): { add(this: void, event: TextEvent): void; end(this: void): void } {
+  let held: TextEvent | undefined;
+  const end = (): void => {
+    if (held) add(held);
+    held = undefined;
+  };
+  return {
+    end,
+    add({ type, text: next }) {
+      if (held?.type !== type) end();
+      const text = (held?.text ?? "") + next;
+      const length = lengthBeforeStart(text);
+      held = length < text.length ? { type, text: text.slice(length) } : undefined;
+      if (length > 0) add({ type, text: text.slice(0, length) });
     },
   };
 }

@@ -17,7 +17,7 @@ import { type OpenCalls, type RunStop, createOpenCalls, createStop } from "./run
 import { startRunTimer } from "./run-timer.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
-import type { WithoutSecrets } from "../values/without-secrets.ts";
+import type { SecretFilter } from "../values/without-secrets.ts";
 import { uniqueNames } from "../values/unique-names.ts";
 
 /** The parts of a host that a run needs. */
@@ -31,7 +31,7 @@ export interface RunParts {
   /** Long results. All runs of a host share one store, so that a later run can read the results of an earlier one. */
   readonly results: ResultStore;
   /** Applied to the events and the end of the run. */
-  readonly withoutSecrets: WithoutSecrets;
+  readonly secrets: Pick<SecretFilter, "withoutSecrets" | "lengthBeforeStart">;
   readonly clock: Clock;
   /** Called before the first step, to connect the servers. Default: nothing is awaited. */
   readonly ready?: (signal: AbortSignal) => Promise<unknown>;
@@ -44,7 +44,7 @@ export function startRun(parts: RunParts, options: RunOptions): Run {
   checkMessages(options);
   const limits = readRunLimits(options);
   const stop = createStop(options.signal);
-  const events = createEventQueue(parts.withoutSecrets);
+  const events = createEventQueue(parts.secrets);
   const openCalls = createOpenCalls(stop.signal);
   const finished = runToEnd({ parts, options, limits, stop, events, openCalls });
   const cancel = (): void => stop.stop("cancelled");
@@ -115,7 +115,8 @@ async function runToEnd(start: Start): Promise<RunEnd> {
   const unanswered = ended.reason === "error" ? unansweredMessage(complete) : undefined;
   const messages = unanswered ? complete.slice(0, -1) : complete;
   const usage = state?.usage ?? { inputTokens: 0, outputTokens: 0 };
-  const { end } = events.push({ type: "end", end: { ...ended, messages, ...(unanswered && { unanswered }), usage } });
+  const end = parts.secrets.withoutSecrets<RunEnd>({ ...ended, messages, ...(unanswered && { unanswered }), usage });
+  events.push({ type: "end", end });
   if (conversation) conversation.replace([...end.messages, ...addedSince(taken, conversation.messages)]);
   events.end();
   return end;

@@ -4,6 +4,7 @@ import { LocalError, ProtocolError } from "mcparley";
 import { memoryCredentials } from "mcparley/auth";
 import type { HttpAuth } from "mcparley/client";
 import { expect, test } from "vitest";
+import { labelServerText, labelTexts, serverTextRules } from "../conversation/server-text.ts";
 import { knownSecrets } from "./known-secrets.ts";
 
 const token = "ghx-4f9a0b77c1d2e3f00d";
@@ -23,6 +24,15 @@ test.each([
     { url: "https://example.com/mcp", headers: { authorization: `Bearer ${token}\u2028` } },
   ],
   ["a member of the query", `https://example.com/mcp?access_token=${token}`],
+  ["a cookie", { url: "https://example.com/mcp", headers: { cookie: `page=1; session=${token}` } }],
+  ["the first of two cookies", { url: "https://example.com/mcp", headers: { Cookie: `a=${token}; b=other-value` } }],
+  [
+    "the password of Basic",
+    {
+      url: "https://example.com/mcp",
+      headers: { authorization: `Basic ${Buffer.from(`ann:${token}`).toString("base64")}` },
+    },
+  ],
   ["the password in a URL", new URL(`https://ann:${token}@example.com/mcp`)],
 ])("hides %s", (_, target) => {
   const secrets = knownSecrets();
@@ -171,4 +181,87 @@ test("hides a secret in an error that is a member, a cause of a cause, or in a c
   const shown = inspect(secrets.withoutSecrets(event), { depth: 99 });
   expect(shown).toContain("[redacted]");
   expect(shown).not.toContain(token);
+});
+
+test("hides the whole of secrets that overlap, and the longest at the same place", () => {
+  const secrets = knownSecrets();
+  for (const secret of ["abcdef123", "f123ghijk", "abcdef"]) secrets.add(secret);
+  expect(secrets.withoutSecrets("<abcdef123ghijk> <abcdef123> <abcdefx>")).toBe(
+    "<[redacted]> <[redacted]> <[redacted]x>",
+  );
+});
+
+test("numbers the second of two names that become the same one", () => {
+  const secrets = knownSecrets();
+  secrets.add(token);
+  secrets.add(`2-${token}`);
+  expect(secrets.withoutSecrets({ [token]: 1, [`2-${token}`]: 2, other: 3 })).toEqual({
+    "[redacted]": 1,
+    "[redacted]_2": 2,
+    other: 3,
+  });
+});
+
+test("keeps the labels of texts of servers and their rules, and removes secrets within them", () => {
+  const secrets = knownSecrets({ isName: () => false, texts: labelTexts });
+  for (const word of ["server-text", "result", "prompt", "server", "follow", token]) secrets.add(word);
+  const label = (text: string): string =>
+    labelServerText({ kind: "result", origin: { server: "a", name: token }, text });
+  const shown = secrets.withoutSecrets(`${serverTextRules}\n${label(`The ${token} is a result.`)}`);
+  expect(shown.replaceAll(/ mark="\w+"/g, "")).toBe(
+    `${serverTextRules}\n<server-text kind="result" server="a" name="[redacted]">\nThe [redacted] is a [redacted].\n</server-text>`,
+  );
+});
+
+test("keeps the names of servers, and the ids of calls", () => {
+  const secrets = knownSecrets({ isName: (name) => name === "weather", texts: labelTexts });
+  secrets.add("weather");
+  secrets.add("call-1234");
+  expect(secrets.withoutSecrets({ type: "call", callId: "call-1234", server: "weather", text: "weather" })).toEqual({
+    type: "call",
+    callId: "call-1234",
+    server: "weather",
+    text: "[redacted]",
+  });
+  expect(secrets.withoutSecrets({ callId: "call-1234", server: "weather2" })).toEqual({
+    callId: "[redacted]",
+    server: "[redacted]2",
+  });
+});
+
+test.each([
+  ["note:/home/me/a", "note:/home/me/a"],
+  ["https://me:/home/me@example.com/home/me", "https://me:/home/me@example.com/home/me"],
+  [
+    "db://ann:hunter22@example.com/hunter22/a?key=hunter22#hunter22",
+    "db://ann:[redacted]@example.com/hunter22/a?key=[redacted]#[redacted]",
+  ],
+])("removes secrets from the user, the query and the fragment of the URI %s", (uri, expected) => {
+  const secrets = knownSecrets();
+  secrets.add("/home/me");
+  secrets.add("hunter22");
+  expect(secrets.uriWithoutSecrets(uri)).toBe(expected);
+});
+
+test.each([
+  ["nothing of it", 13],
+  ["it is sesa", 6],
+  ["it is sesame", 6],
+  ["it is sesame-open", 17],
+  ["it is sesame-open-s", 18],
+  ["s".repeat(300), 299],
+])("finds the start of a secret at the end of %j", (text, length) => {
+  const secrets = knownSecrets();
+  secrets.add("sesame");
+  secrets.add("sesame-open");
+  expect(secrets.lengthBeforeStart(text)).toBe(length);
+});
+
+test("holds back at most 256 characters, and divides no secret", () => {
+  const secrets = knownSecrets();
+  secrets.add("x".repeat(1_000));
+  secrets.add("abcdef");
+  secrets.add("efghijk");
+  expect(secrets.lengthBeforeStart("x".repeat(900))).toBe(644);
+  expect(secrets.lengthBeforeStart("is abcdef")).toBe(3);
 });

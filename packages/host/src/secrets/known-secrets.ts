@@ -1,12 +1,14 @@
 import type { HttpAuth } from "mcparley/client";
 import type { CredentialStorage } from "mcparley/node";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
-import { mapTexts } from "../values/map-texts.ts";
+import { type TextMember, mapTexts } from "../values/map-texts.ts";
 import type { ServerTarget } from "../values/server-target.ts";
-import type { WithoutSecrets } from "../values/without-secrets.ts";
+import type { SecretFilter, WithoutSecrets } from "../values/without-secrets.ts";
 import { errorWithoutSecrets } from "./error-without-secrets.ts";
 import { secretForms } from "./secret-forms.ts";
+import { type SecretPattern, secretPattern } from "./secret-pattern.ts";
 import { credentialsIn, secretName, secretsOf } from "./secrets-of-target.ts";
+import { isDiscriminator, isStructureName } from "./structure-words.ts";
 
 /** Minimum length of a secret. Shorter values occur inside other words. */
 const MIN_LENGTH = 6;
@@ -18,7 +20,7 @@ const MAX_FORMS = 1_000;
 const MAX_ERRORS = 9;
 
 /** The secrets of a host's configuration, and a filter that removes them from values. */
-export interface KnownSecrets {
+export interface KnownSecrets extends SecretFilter {
   /**
    * Adds a secret that can change, such as a token. Also its base64, its percent-encoded form and its form in JSON are removed from
    * texts. The oldest ones are forgotten for new ones.
@@ -32,16 +34,28 @@ export interface KnownSecrets {
   watchStorage(this: void, storage: CredentialStorage): CredentialStorage;
   /** Returns an authorization that adds the credentials of each request. */
   watchAuth(this: void, auth: HttpAuth): HttpAuth;
-  readonly withoutSecrets: WithoutSecrets;
 }
 
+/** The parts of texts and values that are of the host, and are never changed. */
+export interface OwnParts {
+  /** Returns whether a text is the name of a server, or of a tool for the model. */
+  readonly isName: (this: void, text: string) => boolean;
+  /** Matches the parts of texts. It has one group, which is the whole match. */
+  readonly texts: RegExp;
+}
+
+const noOwnParts: OwnParts = { isName: () => false, texts: /(?!)()/ };
+
+/** The types of objects that have the id of a call. */
+const callTypes: ReadonlySet<unknown> = new Set(["tool-call", "tool-result", "call", "activity", "result"]);
+
 /** Creates an empty set of known secrets. */
-export function knownSecrets(): KnownSecrets {
+export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSecrets {
   /** The forms of each secret. The one that was seen last is last. */
   const configured = new Map<string, readonly string[]>();
   const changing = new Map<string, readonly string[]>();
   /** Matches each form. It is made with the first text after a new secret. */
-  let pattern: RegExp | undefined;
+  let pattern: SecretPattern | undefined;
   const remember = (secret: string, secrets: Map<string, readonly string[]>): void => {
     const trimmed = secret.trim();
     if (trimmed.length < MIN_LENGTH) return;
@@ -60,10 +74,26 @@ export function knownSecrets(): KnownSecrets {
   };
   const add = (secret: string): void => remember(secret, changing);
   const addConfigured = (secret: string): void => remember(secret, configured);
+  const patternNow = (): SecretPattern =>
+    (pattern ??= secretPattern([...configured.values(), ...changing.values()].flat()));
+  const isEmpty = (): boolean => configured.size + changing.size === 0;
   const text = (value: string): string => {
-    if (configured.size + changing.size === 0) return value;
-    pattern ??= patternOf([...configured.values(), ...changing.values()].flat());
-    return value.replace(pattern, "[redacted]");
+    if (isEmpty()) return value;
+    const { removeFrom } = patternNow();
+    const shown = removeFrom(value);
+    if (shown === value || !texts.test(value)) return shown;
+    const parts = value.split(texts);
+    return parts.map((part, index) => (index % 2 === 0 ? removeFrom(part) : part)).join("");
+  };
+  // A secret can be a word of the structure, which is public. Its replacement would make a value invalid.
+  const nameOf = (name: string): string => (isStructureName(name) ? name : text(name));
+  const memberOf = (value: string, { name, of }: TextMember): string => {
+    const shown = text(value);
+    if (shown === value) return value;
+    const isKept =
+      (isDiscriminator(name) && (isStructureName(value) || isName(value))) ||
+      (name === "callId" && callTypes.has(of.type));
+    return isKept ? value : shown;
   };
   /** Errors contain other errors as causes and members. Those below the maximum are left out. */
   const filterOf = (levels: number): WithoutSecrets => {
@@ -71,7 +101,7 @@ export function knownSecrets(): KnownSecrets {
       if (!(value instanceof Error)) return value;
       return levels === 0 ? undefined : errorWithoutSecrets(value, filterOf(levels - 1));
     };
-    return (value) => mapTexts(value, { text, instance });
+    return (value) => mapTexts(value, { text, name: nameOf, member: memberOf, instance });
   };
   return {
     add,
@@ -80,13 +110,9 @@ export function knownSecrets(): KnownSecrets {
     watchAuth: (auth) => watched(auth, add),
     watchStorage: (storage) => watchedStorage(storage, add),
     withoutSecrets: filterOf(MAX_ERRORS),
+    uriWithoutSecrets: (uri) => uri.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*@|[?#].*$/gis, text),
+    lengthBeforeStart: (value) => (isEmpty() ? value.length : patternNow().lengthBeforeStart(value)),
   };
-}
-
-/** Returns a pattern of all forms. A longer form is first, because it can start with another one. It reads a text once, whatever their number is. */
-function patternOf(forms: readonly string[]): RegExp {
-  const sorted = forms.toSorted((a, b) => b.length - a.length);
-  return new RegExp(sorted.map((form) => form.replace(/[$()*+./?[\\\]^{|}-]/g, "\\$&")).join("|"), "g");
 }
 
 function watched(auth: HttpAuth, add: (secret: string) => void): HttpAuth {
@@ -94,7 +120,7 @@ function watched(auth: HttpAuth, add: (secret: string) => void): HttpAuth {
     ...(auth.extension !== undefined && { extension: auth.extension }),
     async headers(request) {
       const headers = await auth.headers(request);
-      for (const value of Object.values(headers)) credentialsIn(value).forEach(add);
+      for (const header of Object.entries(headers)) credentialsIn(header).forEach(add);
       return headers;
     },
     ...(auth.responded && { responded: auth.responded.bind(auth) }),
@@ -144,7 +170,7 @@ function addModel(model: LanguageModel, add: (secret: string) => void): void {
   const learn = (headers: unknown): void => {
     if (typeof headers !== "object" || headers === null) return;
     for (const [name, value] of Object.entries(headers)) {
-      if (typeof value === "string" && secretName.test(name)) credentialsIn(value).forEach(add);
+      if (typeof value === "string" && secretName.test(name)) credentialsIn([name, value]).forEach(add);
     }
   };
   try {

@@ -23,7 +23,7 @@ export function secretsOf(target: ServerTarget): string[] {
   }
   if (!("url" in target)) return [];
   const headers = Object.entries(target.headers ?? {}).filter(([name]) => !publicHeaders.has(name.toLowerCase()));
-  return [...secretsOfUrl(target.url), ...headers.flatMap(([, value]) => credentialsIn(value))];
+  return [...secretsOfUrl(target.url), ...headers.flatMap(credentialsIn)];
 }
 
 /** Returns the values of arguments such as `--api-key VALUE` and `--token=VALUE`. */
@@ -59,8 +59,20 @@ function decoded(text: string): string {
   }
 }
 
-/** Returns a header's value, and the credentials after its scheme, as in `Bearer VALUE`. */
-export function credentialsIn(value: string): string[] {
-  const [, credentials] = /^[\w-]+\s+(\S.*)$/s.exec(value) ?? [];
-  return credentials === undefined ? [value] : [value, credentials];
+/** Returns a header's value, the credentials after its scheme, as in `Bearer VALUE`, the password of `Basic`, and the values of cookies. */
+export function credentialsIn([name, value]: readonly [name: string, value: string]): string[] {
+  if (name.toLowerCase() === "cookie") return [value, ...value.split(";").map(cookieValue)];
+  const [, scheme, credentials] = /^([\w-]+)\s+(\S.*)$/s.exec(value) ?? [];
+  if (scheme === undefined || credentials === undefined) return [value];
+  return [value, credentials, ...(scheme.toLowerCase() === "basic" ? [passwordIn(credentials)] : [])];
+}
+
+function cookieValue(cookie: string): string {
+  return cookie.slice(cookie.indexOf("=") + 1).trim();
+}
+
+/** Returns the password in the credentials of `Basic`, which are the base64 of `user:password`. */
+function passwordIn(credentials: string): string {
+  const decodedText = Buffer.from(credentials, "base64").toString();
+  return decodedText.slice(decodedText.indexOf(":") + 1);
 }

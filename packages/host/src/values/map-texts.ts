@@ -1,37 +1,69 @@
 import { maxLevels } from "./json-depth.ts";
+import { uniqueNames } from "./unique-names.ts";
 
 /** Changes the texts of a value. */
 export interface TextChange {
   readonly text: (text: string) => string;
+  /** Changes the name of a member. Default: `text`. */
+  readonly name?: (name: string) => string;
+  /** Changes a text that is a member, or an item of a member. Default: `text`. */
+  readonly member?: (text: string, member: TextMember) => string;
   /** Changes an object of a class, which is no JSON. Default: it stays as it is. */
   readonly instance?: (value: object) => unknown;
 }
 
+/** A member of an object. */
+export interface TextMember {
+  readonly name: string;
+  readonly of: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Returns a copy of a JSON value in which each text and each name is changed. Returns the same object if nothing changes. Objects and
- * arrays below `maxLevels` become a text.
+ * arrays below `maxLevels` become a text. A changed name that another member has gets a number.
  */
-export function mapTexts<T>(value: T, change: TextChange, levels: number = maxLevels): T {
-  if (typeof value === "string") return change.text(value) as T;
+export function mapTexts<T>(value: T, change: TextChange): T {
+  return mapped(value, { change, levels: maxLevels, member: undefined });
+}
+
+interface Place {
+  readonly change: TextChange;
+  readonly levels: number;
+  readonly member: TextMember | undefined;
+}
+
+function mapped<T>(value: T, { change, levels, member }: Place): T {
+  if (typeof value === "string") {
+    return (member && change.member ? change.member(value, member) : change.text(value)) as T;
+  }
   if (typeof value !== "object" || value === null) return value;
   if (levels === 0) return `[more than ${maxLevels} levels]` as T;
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => mapTexts(item, change, levels - 1));
+    const place = { change, levels: levels - 1, member };
+    const items = value.map((item: unknown) => mapped(item, place));
     return items.some((item, index) => item !== value[index]) ? (items as T) : value;
   }
   if (!isPlain(value)) return change.instance ? (change.instance(value) as T) : value;
-  const members = value as Record<string, unknown>;
+  return mappedMembers(value as Record<string, unknown>, { change, levels }) as T;
+}
+
+function mappedMembers(
+  members: Readonly<Record<string, unknown>>,
+  { change, levels }: Pick<Place, "change" | "levels">,
+): Readonly<Record<string, unknown>> {
+  const { name: nameOf = change.text } = change;
   const names = Object.keys(members);
   // Made with the first change. Most values have none, and can be large.
   let entries: [string, unknown][] | undefined;
-  for (const name of names) {
-    const changedName = change.text(name);
-    const member = mapTexts(members[name], change, levels - 1);
-    if (!entries && changedName === name && member === members[name]) continue;
-    entries ??= names.slice(0, names.indexOf(name)).map((before) => [before, members[before]]);
-    entries.push([changedName, member]);
+  let unique: ReturnType<typeof uniqueNames> | undefined;
+  for (const [index, name] of names.entries()) {
+    const changedName = nameOf(name);
+    const value = mapped(members[name], { change, levels: levels - 1, member: { name, of: members } });
+    if (!entries && changedName === name && value === members[name]) continue;
+    entries ??= names.slice(0, index).map((before) => [before, members[before]]);
+    entries.push([changedName === name ? name : (unique ??= uniqueNames(names))(changedName), value]);
   }
-  return entries ? (Object.fromEntries(entries) as T) : value;
+  return entries ? Object.fromEntries(entries) : members;
 }
 
 /** Whether a value is an object of JSON, and not one of a class. */

@@ -3,3 +3,12 @@
  * stacks, data and causes. Returns the same value if it has none.
  */
 export type WithoutSecrets = <T>(value: T) => T;
+
+/** Removes the secrets of a host from what leaves it. */
+export interface SecretFilter {
+  readonly withoutSecrets: WithoutSecrets;
+  /** Returns a URI without secrets in its user, its query and its fragment. The rest identifies a resource. */
+  uriWithoutSecrets(this: void, uri: string): string;
+  /** Returns the length of the text before an end that may be the start of a secret. The next text can have the rest of it. */
+  lengthBeforeStart(this: void, text: string): number;
+}

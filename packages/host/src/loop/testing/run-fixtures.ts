@@ -107,7 +107,10 @@ export function testParts(
     },
     instructions: () => [],
     results: createResultStore(),
-    withoutSecrets: (value) => mapTexts(value, { text: hide, instance: hideInError }),
+    secrets: {
+      withoutSecrets: (value) => mapTexts(value, { text: hide, instance: hideInError }),
+      lengthBeforeStart: ({ length }) => length,
+    },
     ...overrides,
     callTool(request) {
       calls.push(request);
