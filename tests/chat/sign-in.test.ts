@@ -78,6 +78,9 @@ test("asks for the scopes of a call, and continues the call after a yes", async 
   await answer("[c]ancel?", "y");
   await terminal.waitFor(/\n *written/);
   expect(browser.opened).toHaveLength(2);
+  // The lists are read again, because the server can show more to the new token.
+  await terminal.waitFor("that you have not accepted");
+  await answer("[v]iew?", "y");
   await send(`/call ${name}__whoami`);
   await terminal.waitFor("alice");
 });
