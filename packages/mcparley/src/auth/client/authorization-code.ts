@@ -13,7 +13,14 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type KnownClient, type TokenResponse, pushAuthorization, redeemCode } from "./endpoints.ts";
 import { type Grant, type GrantContext, type Obtained, requireEndpoint } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
-import { inWords, isClientRefusal, isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
+import {
+  inWords,
+  isClientRefusal,
+  isFinalRefusal,
+  isLastingRefusal,
+  refusalCode,
+  withoutSecrets,
+} from "./oauth-error.ts";
 import {
   assignTokens,
   clientRefusal,
@@ -59,7 +66,8 @@ export function authorizationCode(options: OAuthOptions): Grant {
         checkRedirectUri(attempt.redirectUri, options);
         return await signInWith(attempt, options, { context, scopes, isRetry: false });
       } catch (error) {
-        await releaseClient(context);
+        // A storage that fails does not replace the reason for which the sign-in has failed.
+        await releaseClient(context).catch(context.warn);
         throw error;
       } finally {
         await attempt.close();
@@ -265,12 +273,22 @@ async function pushRequest(
     if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
     // The error does not show whether the client is known: Keycloak refuses an unknown one with "invalid_request", and some servers
     // refuse a public one with "invalid_client", although it may send the request by the URL.
-    const refusal = isFinalRefusal(error) ? await clientRefusal(known, context) : undefined;
-    // Keycloak refuses a wrong secret with the other code.
-    if (!refusal || (refusalCode(refusal) !== "invalid_client" && !known.isConfidential)) return undefined;
+    if (!isFinalRefusal(error)) return undefined;
+    const refusal = await clientRefusal(known, context);
+    if (!refusal) return undefined;
+    if (refusalCode(refusal) !== "invalid_client" && !isSecretRefused(known, error, refusal)) return undefined;
     endpoints.report(refusal.message);
     throw refusal;
   }
+}
+
+/**
+ * Whether an issuer refuses the secret of a client that it refuses as `unauthorized_client`. Keycloak uses this code for a wrong secret,
+ * with status 401. With another status, the client may only not use refresh tokens.
+ */
+function isSecretRefused({ isConfidential }: KnownClient, push: LocalError, { data }: LocalError): boolean {
+  const { status } = data as { status: number };
+  return isConfidential && (status === 401 || (isLastingRefusal(push) && refusalCode(push) === "invalid_client"));
 }
 
 interface Expected {

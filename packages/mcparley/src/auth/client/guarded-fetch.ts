@@ -54,7 +54,7 @@ export function makeGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const message = `${url.host} did not respond to an authorization request within ${timeout} ms.`;
     const { signal, unlink } = linkWithin({ clock, ms: timeout, message }, init.signal);
     try {
-      return await readWhole(await follow(url, { ...init, signal }, options));
+      return await readWhole(url, await follow(url, { ...init, signal }, options));
     } catch (error) {
       throw signal.aborted ? signal.reason : error;
     } finally {
@@ -128,15 +128,15 @@ function connectionTo({ origin }: URL, { connection, server }: GuardedFetchOptio
 }
 
 /** Reads the body, so that the limits on size and time also apply to it. */
-async function readWhole(response: Response): Promise<Response> {
+async function readWhole(url: URL, response: Response): Promise<Response> {
   const { status, headers } = response;
-  try {
-    const text = await readText(response, MAX_BODY);
-    return new Response(text === "" ? null : text, { status, headers });
-  } catch (error) {
-    if (!(error instanceof LocalError) || error.code !== "too_large") throw error;
-    throw new LocalError("too_large", `The response to an authorization request has more than ${MAX_BODY} bytes.`);
-  }
+  const text = await readText(response, MAX_BODY).catch((error: unknown) => {
+    // The connection has ended within the body.
+    if (!(error instanceof LocalError)) throw unreachable(url, error);
+    const message = `The response to an authorization request has more than ${MAX_BODY} bytes.`;
+    throw new LocalError("too_large", message, { data: { status } });
+  });
+  return new Response(text === "" ? null : text, { status, headers });
 }
 
 function refused(url: URL, why: string): LocalError {

@@ -87,8 +87,11 @@ export function isFinalRefusal(error: unknown): error is LocalError {
   return data.status >= 400 || typeof data.error === "string";
 }
 
-/** The codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and those of servers with codes for tokens. */
-const lastingCode = /^(?:invalid|bad)_|^unauthorized_client$|^unsupported_grant_type$|_(?:expired|revoked)$/;
+/**
+ * The codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and those of servers with codes for tokens. In small
+ * letters and without `_`, because servers write them differently.
+ */
+const lastingCode = /^(?:invalid|bad)|^unauthorizedclient$|^unsupportedgranttype$|expired|revoked/;
 
 /**
  * Returns whether an authorization server will refuse a refresh token also later. Other refusals can be those of a proxy, or of a server
@@ -96,11 +99,11 @@ const lastingCode = /^(?:invalid|bad)_|^unauthorized_client$|^unsupported_grant_
  */
 export function isLastingRefusal(error: unknown): error is LocalError {
   if (!isFinalRefusal(error) || (error.data as { isImplied?: boolean }).isImplied) return false;
-  return lastingCode.test(refusalCode(error) ?? "");
+  return lastingCode.test((refusalCode(error) ?? "").toLowerCase().replaceAll("_", ""));
 }
 
 /** Returns whether a request to an authorization server, or the check of its metadata, has failed. */
-export function isServerFailure(error: unknown): boolean {
+export function isServerFailure(error: unknown): error is LocalError {
   return (
     error instanceof LocalError &&
     (/^(?:authorization_failed|forbidden_url|too_large)$/.test(error.code) || isUnavailable(error))

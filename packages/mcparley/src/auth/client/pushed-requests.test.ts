@@ -236,3 +236,34 @@ describe("an optional pushed request of a client with a wrong secret", () => {
     expect(world.visits).toEqual([]);
   });
 });
+
+describe("an optional pushed request of a client with a secret that may not use refresh tokens", () => {
+  const refusal = (error: string, status: number) => (): Response => Response.json({ error }, { status });
+  const client = { id: "manual", secret: "s3cr3t", method: "client_secret_post" } as const;
+
+  test.each<[string, () => Response]>([
+    ["invalid_request with status 400", refusal("invalid_request", 400)],
+    ["unauthorized_client with status 400", refusal("unauthorized_client", 400)],
+    ["an empty body with status 400", () => new Response(null, { status: 400 })],
+    ["an empty body with status 401", () => new Response(null, { status: 401 })],
+    ["a challenge", () => new Response(null, { status: 401, headers: { "www-authenticate": "Basic" } })],
+    ["a page with status 404", () => new Response("Not found", { status: 404 })],
+    ["an empty body with status 405", () => new Response(null, { status: 405 })],
+  ])("is replaced by the parameters in the URL after %s", async (_, answer) => {
+    const { world, start } = setting();
+    world.clients.add("manual");
+    world.answerPush = answer;
+    world.answerToken = (sent) =>
+      sent.get("grant_type") === "refresh_token" ? refusal("unauthorized_client", 400)() : undefined;
+    await start({ client }).signIn(serverUrl);
+    expect(world.visits[0]?.searchParams.get("code_challenge")).toMatch(/^[\w-]{43}$/);
+  });
+
+  test("ends the sign-in before a page opens if the endpoint refuses the secret", async () => {
+    const { world, start } = setting();
+    world.answerPush = refusal("invalid_client", 401);
+    world.answerToken = refusal("unauthorized_client", 400);
+    await expect(start({ client }).signIn(serverUrl)).rejects.toMatchObject({ code: "authorization_failed" });
+    expect(world.visits).toEqual([]);
+  });
+});

@@ -48,6 +48,10 @@ const isRefresh = (sent: URLSearchParams): boolean => sent.get("grant_type") ===
 const failure = (running: Promise<unknown>): Promise<unknown> => running.catch((error: unknown) => error);
 const oauthError = (error: string, status: number) => () => Response.json({ error }, { status });
 
+function brokenBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (controller) => controller.error(new TypeError("terminated")) });
+}
+
 describe("a refused refresh", () => {
   test.each<[string, () => Response]>([
     ["invalid_grant", oauthError("invalid_grant", 400)],
@@ -137,8 +141,9 @@ describe("a refused refresh", () => {
     ["status 500", () => new Response("<h1>Error</h1>", { status: 500 })],
     ["status 503 and an OAuth error", oauthError("invalid_grant", 503)],
     ["status 599", () => new Response(null, { status: 599 })],
+    ["status 502 and a long page", () => new Response("x".repeat(1_048_577), { status: 502 })],
     ["no connection", () => Promise.reject(new TypeError("fetch failed"))],
-    ["a page with status 200", () => new Response("<h1>Maintenance</h1>")],
+    ["the end of the connection within the body", () => new Response(brokenBody())],
   ])("with %s keeps the refresh token", async (_, answer) => {
     const { world, call, expire } = setting();
     await call();
@@ -167,6 +172,41 @@ describe("a refused refresh", () => {
   });
 });
 
+describe("a refused refresh token", () => {
+  test.each(["expired_token", "revoked_token", "token_expired", "TokenRevoked", "INVALID_GRANT", "invalidGrant"])(
+    "is not sent again after %s",
+    async (error) => {
+      const storage = memoryCredentials();
+      const { world, call } = setting({ storage });
+      await call();
+      const later = setting({ storage, signIn: absentUser }, world);
+      await later.expire();
+      world.answerToken = oauthError(error, 400);
+      for (let i = 0; i < 3; i++) expect(await failure(later.call())).toMatchObject({ code: "sign_in_required" });
+      expect(refreshes(world).filter((sent) => sent.get("refresh_token")?.startsWith("refresh-"))).toHaveLength(1);
+    },
+  );
+});
+
+test("a refused access token that contains spaces is renewed, and replaced by a sign-in if that is refused", async () => {
+  const { world, call, expire } = setting();
+  world.rewrite = async (response, { path }) => {
+    const issued = path === "/token" ? ((await response.clone().json()) as Record<string, unknown>) : {};
+    if (typeof issued.access_token !== "string") return response;
+    const token = `a  ${issued.access_token}`;
+    world.live.set(token, "a b");
+    return Response.json({ ...issued, access_token: token });
+  };
+  expect(await call()).toBe(202);
+  world.live.clear();
+  expect(await call()).toBe(202);
+  expect(world.visits).toHaveLength(1);
+  world.answerToken = (sent) => (isRefresh(sent) ? oauthError("invalid_grant", 400)() : undefined);
+  await expire();
+  expect(await call()).toBe(202);
+  expect(world.visits).toHaveLength(2);
+});
+
 describe("a refusal that can be temporary", () => {
   const page = (status: number) => () =>
     new Response("<title>Blocked by the proxy</title>", { status, headers: { "content-type": "text/html" } });
@@ -188,6 +228,18 @@ describe("a refusal that can be temporary", () => {
     ["rate_limited with status 403", oauthError("rate_limited", 403)],
     ["a realm that is switched off", oauthError("access_denied", 403)],
     ["service_unavailable with status 200", () => Response.json({ ok: false, error: "service_unavailable" })],
+    ["a page with status 200", page(200)],
+    ["an empty body", () => new Response("")],
+    ["an empty body with status 204", () => new Response(null, { status: 204 })],
+    ["a redirect with status 302", () => new Response(null, { status: 302, headers: { location: "/login" } })],
+    ["a redirect with status 307", () => new Response(null, { status: 307, headers: { location: "/token2" } })],
+    ["a body over the limit", () => new Response("x".repeat(1_048_577))],
+    ["an empty document", () => Response.json({})],
+    ["an error that is an object", () => Response.json({ error: { message: "Sorry" } })],
+    ["a token of an unknown type", () => Response.json({ access_token: "a", token_type: "mac" })],
+    ["a bound token that was not requested", () => Response.json({ access_token: "a", token_type: "DPoP" })],
+    ["a token that is an object", () => Response.json({ access_token: { a: 1 }, token_type: "Bearer" })],
+    ["a token that cannot be sent", () => Response.json({ access_token: "a\nb", token_type: "Bearer" })],
   ])("keeps the refresh token until a sign-in succeeds: %s", async (_, answer) => {
     const storage = memoryCredentials();
     const { world, call } = setting({ storage });
@@ -206,6 +258,19 @@ describe("a refusal that can be temporary", () => {
     await later.expire();
     expect(await later.call()).toBe(202);
     expect(world.visits).toHaveLength(1);
+  });
+
+  test("is followed by one sign-in whose tokens replace the others: a page with status 200", async () => {
+    const { world, call, expire } = setting();
+    await call();
+    await expire();
+    world.answerToken = (sent) => (isRefresh(sent) ? page(200)() : undefined);
+    expect(await call()).toBe(202);
+    expect(world.visits).toHaveLength(2);
+    world.answerToken = undefined;
+    await expire();
+    expect(await call()).toBe(202);
+    expect(world.visits).toHaveLength(2);
   });
 
   test("is followed by two sign-ins at most if they fail, and by a renewal when the issuer is back", async () => {

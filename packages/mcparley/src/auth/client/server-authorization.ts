@@ -252,7 +252,8 @@ export class ServerAuthorization {
     signal: AbortSignal,
   ): Promise<boolean> {
     const challenge = await readChallenge(headers);
-    const sent = shown.authorization?.split(" ")[1];
+    // A token can contain spaces.
+    const sent = shown.authorization?.replace(/^\S+ /, "");
     if (sent !== undefined) this.#reportRefusal(status, challenge, sent);
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     const at = await this.discover(challenge, status, signal);

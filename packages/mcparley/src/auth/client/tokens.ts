@@ -21,7 +21,14 @@ import {
   mayBePrivate,
 } from "./grant.ts";
 import { checkUrl } from "./guarded-fetch.ts";
-import { isFinalRefusal, isLastingRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
+import {
+  isFinalRefusal,
+  isLastingRefusal,
+  isServerFailure,
+  isUnavailable,
+  refusalCode,
+  withoutSecrets,
+} from "./oauth-error.ts";
 
 /** The stored tokens of one client for one server from one authorization server. */
 export interface TokenRecord {
@@ -82,7 +89,7 @@ export async function obtainTokens(
   return token;
 }
 
-/** The result of a renewal: the token, or the refusal of the authorization server. Neither if there is no refresh token. */
+/** The result of a renewal: the token, or the reason why the authorization server has issued none. Neither if there is no refresh token. */
 interface Renewal {
   readonly token?: TokenRecord | undefined;
   readonly refusal?: LocalError;
@@ -90,7 +97,8 @@ interface Renewal {
 
 /**
  * Renews a token with its refresh token. If another process has renewed it already, returns that token, because a refresh
- * token can be used only once. Returns no token if it cannot be renewed. A refresh token is deleted if the refusal is lasting.
+ * token can be used only once. Returns no token if it cannot be renewed: the server refuses, or its response contains no usable token.
+ * A refresh token is deleted if the refusal is lasting. Rejects if the server is unavailable.
  *
  * It is not aborted with its caller, because the response may contain the only valid refresh token.
  */
@@ -115,7 +123,7 @@ export async function refreshTokens(core: AuthorizationCore, at: Discovered, sta
       // Only a sign-in writes without this lock, and its tokens are newer.
       return { token: (await stored.replace(renewed)) ? renewed : await stored.read() };
     } catch (error) {
-      if (!isFinalRefusal(error)) throw error;
+      if (isUnavailable(error) || !isServerFailure(error)) throw error;
       if (!isLastingRefusal(error)) return { refusal: error };
       if (refusalCode(error) === "invalid_client") await grant.forget?.(context, clientId);
       const { refreshToken: _, ...rest } = present;

@@ -360,8 +360,9 @@ describe("a registration that an earlier version stored", () => {
   });
 });
 
-test("sign-ins that are not completed leave at most ten registrations", async () => {
+test("sign-ins that are not completed leave at most ten registrations, also at the issuer", async () => {
   const { world, storage, start } = setting();
+  world.managesClients = true;
   const stored = async (): Promise<{ id: string }[]> => {
     const text = (await storage.get(`clients:${issuer}`)) ?? "";
     return (JSON.parse(text) as { clients: { id: string }[] }).clients;
@@ -378,12 +379,26 @@ test("sign-ins that are not completed leave at most ten registrations", async ()
   };
   for (let port = 8000; port < 8010; port++) await abandon(port);
   expect(await stored()).toHaveLength(11);
+  expect(deletions(world)).toEqual([]);
   const [, oldest] = await stored();
   await abandon(8010);
   const left = (await stored()).map(({ id }) => id);
   expect(left).toHaveLength(11);
-  expect(left).not.toContain(oldest?.id);
+  expect(deletions(world)).toEqual([oldest?.id]);
   expect(left).toContain(clientId);
+  expect(world.clients).toEqual(new Set(left));
+});
+
+test("a storage that fails after a sign-in does not replace the error of the sign-in", async () => {
+  const { world, storage, start } = setting();
+  const back = (): never => {
+    storage.compareAndSet = () => Promise.reject(new Error("full"));
+    throw new Error("closed");
+  };
+  const errors: Error[] = [];
+  const onError = (error: Error): void => void errors.push(error);
+  await expect(start(7777, { signIn: world.person({ back }), onError }).signIn(notes)).rejects.toThrow("closed");
+  expect(errors).toMatchObject([{ message: "full" }]);
 });
 
 describe("a client of a sign-in that waits for the user", () => {

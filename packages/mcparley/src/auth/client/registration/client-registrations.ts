@@ -62,13 +62,15 @@ export class ClientRegistrations {
     return withSingle(await this.#stored.read(), await this.#single.read()).clients;
   }
 
-  /** Adds a registration without tokens for a sign-in. */
-  async add(registration: Registration, server: string, now: number): Promise<void> {
+  /** Adds a registration without tokens for a sign-in. Deletes and returns the oldest unused ones if there are too many. */
+  async add(registration: Registration, server: string, now: number): Promise<readonly Registration[]> {
+    let surplus: Registration[] = [];
     await this.#update(({ clients, ...others }) => {
-      const surplus = clients.filter((client) => isUnused(client, now)).slice(0, 1 - MAX_UNUSED);
+      surplus = clients.filter((client) => isUnused(client, now)).slice(0, 1 - MAX_UNUSED);
       const added = { ...registration, signIns: [{ server, until: now + SIGN_IN_MS }] };
       return { ...others, clients: [...clients.filter((one) => !surplus.includes(one)), added] };
     });
+    return surplus;
   }
 
   /** Changes a registration after its server has changed it, unless another process has deleted it. */

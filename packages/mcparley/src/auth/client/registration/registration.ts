@@ -58,7 +58,7 @@ export async function findClient(
     return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
   const registrations = registrationsAt(context);
-  const { at, clock } = context;
+  const { at, clock, storage, endpoints } = context;
   return registrations.exclusively(async () => {
     const isNew = context.registration === "new";
     const earlier = isNew ? undefined : await earlierClient(options, context, redirectUri);
@@ -66,7 +66,8 @@ export async function findClient(
       return earlier;
     const registered = await register(options, context, redirectUri);
     const known = await authenticate(registered, context);
-    await registrations.add(registered, at.server.href, clock.now());
+    const surplus = await registrations.add(registered, at.server.href, clock.now());
+    await deleteUnused(surplus, { storage, issuer: at.issuer, fetch: endpoints.fetch });
     return known;
   });
 }
@@ -197,10 +198,18 @@ export async function forgetClient(
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
 export async function assignTokens(assignment: TokenAssignment): Promise<void> {
-  const { storage, clock, fetch, server, issuer, clientId, signedOutClientId } = assignment;
+  const { storage, clock, server, issuer, clientId, signedOutClientId } = assignment;
   const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId, clock.now());
-  const forgotten = [...unused.map(({ id }) => id), ...(signedOutClientId === undefined ? [] : [signedOutClientId])];
-  for (const id of forgotten) await offlineRefusal(storage, issuer, id).set(undefined);
+  if (signedOutClientId !== undefined) await offlineRefusal(storage, issuer, signedOutClientId).set(undefined);
+  await deleteUnused(unused, assignment);
+}
+
+/** Deletes what is stored for registrations that are no longer stored, and the registrations at their authorization server. */
+async function deleteUnused(
+  unused: readonly Registration[],
+  { storage, issuer, fetch }: Pick<TokenAssignment, "storage" | "issuer" | "fetch">,
+): Promise<void> {
+  for (const { id } of unused) await offlineRefusal(storage, issuer, id).set(undefined);
   await deleteRegistrations(fetch, unused);
 }
 
