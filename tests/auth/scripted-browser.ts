@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { browserOf } from "./browser.ts";
 
 /** A program that `BROWSER` can name: it hands the URL to a browser of this process, and its person signs in. */
@@ -30,7 +31,7 @@ export async function scriptedBrowser(
     opened.push(url);
     const back = await browser.signIn(url);
     cameBack.push(back);
-    pages.push(await (await fetch(back)).text());
+    pages.push(await (await visit(back)).text());
   };
   const http = createServer((request, response) => {
     void text(request)
@@ -59,6 +60,18 @@ export async function scriptedBrowser(
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** Visits a redirect URI. A program that opens the browser before it listens is visited again, as a person reloads the page. */
+async function visit(url: URL): Promise<Response> {
+  for (let reloads = 0; ; reloads++) {
+    try {
+      return await fetch(url);
+    } catch (error) {
+      if (reloads === 50) throw error;
+      await setTimeout(100);
+    }
+  }
 }
 
 function fail(error: Error): never {

@@ -88,6 +88,7 @@ test("distinguishes the tools of two servers with the same names", async () => {
     args: [one.url, other.url],
     script: [say("I see both.")],
   });
+  await terminal.waitFor("2 of 2 servers connected");
   await send("/call echo text=which");
   const screen = await refused('Several servers have a tool "echo".');
   for (const name of names) expect(screen).toContain(`${name}__echo`);
