@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { inspect } from "node:util";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { LocalError, ProtocolError } from "mcparley";
@@ -151,6 +152,21 @@ test("hides the tokens and the client secret of a storage, and keeps the names o
   expect(secrets.withoutSecrets(`${token}-2 ${token}-3 ${token} client_secret_basic`)).toBe(
     "[redacted] [redacted] [redacted] client_secret_basic",
   );
+});
+
+test("a wait for the work of another holder of a watched storage ends with the signal", async () => {
+  const storage = knownSecrets().watchStorage(memoryCredentials());
+  let end = (): void => {};
+  const first = storage.exclusively("a", () => new Promise<void>((resolve) => (end = resolve)));
+  const controller = new AbortController();
+  const waiting = storage.exclusively("a", async () => "ran", controller.signal);
+  controller.abort(new Error("stopped"));
+  try {
+    await expect(Promise.race([waiting, setImmediate("still waits")])).rejects.toThrow("stopped");
+  } finally {
+    end();
+    await first;
+  }
 });
 
 test("hides the key of a model's provider", () => {

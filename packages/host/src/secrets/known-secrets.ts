@@ -150,7 +150,7 @@ function watchedStorage(storage: CredentialStorage, add: (secret: string) => voi
       learn(value);
       return storage.compareAndSet(key, expected, value);
     },
-    exclusively: (key, work) => storage.exclusively(key, work),
+    exclusively: (key, work, signal) => storage.exclusively(key, work, signal),
   };
 }
 
