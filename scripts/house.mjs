@@ -35,10 +35,11 @@ function report() {
   );
   print("Callers before a callback or an `await` are joined from the stacks at which the continuations were made;");
   print("V8 alone (`at async` frames) would show the figures in parentheses. Reading node:http loses the part before.");
-  for (const { key, title, files, calls } of knownWays) {
+  for (const { key, title, files, calls, touched } of knownWays) {
     const captured = ways[key];
     print("");
     if (!captured || "error" in captured) print(`${title}\n  could not be run: ${captured?.error}`);
+    else if (touched !== undefined) printTouched(title, captured, touched);
     else
       printWay(title, captured, files === undefined ? `at most ${calls} calls` : `at most ${files} files, none twice`);
   }
@@ -101,6 +102,18 @@ function printWay(title, { spine, shownAtEnd, touched }, aim) {
   const width = Math.max(...spine.steps.map(({ file }) => file.length));
   for (const { file, calls, isReentry } of spine.steps)
     print(`    ${isReentry ? "again" : "     "} ${file.padEnd(width)}  ${calls.join(" > ")}`);
+}
+
+/**
+ * Prints how many files of each package ran.
+ *
+ * @param {string} title @param {Way} way @param {number} maximum
+ */
+function printTouched(title, { touched }, maximum) {
+  const names = touched.map(({ file }) => /^(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
+  print(`${title}\n  everything that ran: ${touched.length} files; aim: at most ${maximum}`);
+  for (const name of new Set(names)) print(`    ${name}: ${names.filter((other) => other === name).length}`);
+  if (process.argv.includes("--list")) for (const { file, functions } of touched) print(`      ${file} (${functions})`);
 }
 
 /** @param {string} name @param {Measures} measures */

@@ -1,16 +1,19 @@
 // @ts-check
 import { AsyncLocalStorage, createHook, executionAsyncId } from "node:async_hooks";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { Session } from "node:inspector/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
+import { fileOf } from "./spine.mjs";
 
 /**
  * Runs one warm call on each way of a request and prints, as JSON, the stacks of the way and what V8's coverage counted.
  *
- * Run by `ways.mjs` in a process without other work: `node capture.mjs FOLDER`. FOLDER holds the compiled source, one
+ * Run by `ways.mjs` in a process without other work: `node capture.mjs FOLDER`. FOLDER holds the compiled packages, one
  * file of JavaScript for each file of TypeScript.
  *
  * @typedef {object} Captured
@@ -19,6 +22,7 @@ import { z } from "zod";
  */
 const [folder = ""] = process.argv.slice(2);
 const load = (/** @type {string} */ name) => import(pathToFileURL(path.join(folder, name)).href);
+const library = "mcparley/src";
 
 const modern = "2026-07-28";
 const legacy = "2025-11-25";
@@ -92,7 +96,7 @@ function touchedIn(scripts) {
   return scripts
     .filter(({ url }) => url.startsWith(pathToFileURL(folder).href))
     .map(({ url, functions }) => ({
-      file: url.slice(pathToFileURL(folder).href.length + 1),
+      file: fileOf(url.slice(pathToFileURL(folder).href.length + 1)),
       functions: functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).length,
     }))
     .filter(({ functions }) => functions > 0)
@@ -100,7 +104,7 @@ function touchedIn(scripts) {
 }
 
 async function makeServer() {
-  const { createServer, tool } = await load("server.js");
+  const { createServer, tool } = await load(`${library}/server.js`);
   const greet = tool({
     description: "Greets a person.",
     input: z.object({ name: z.string() }),
@@ -124,7 +128,7 @@ const legacyBody = JSON.stringify(callOf({}));
 const url = "http://localhost/mcp";
 
 async function httpModern() {
-  const { toFetch } = await load("http.js");
+  const { toFetch } = await load(`${library}/http.js`);
   const { fetch } = toFetch(await makeServer());
   return capture(async () => {
     const response = await fetch(new Request(url, { method: "POST", headers: modernHeaders, body: modernBody }));
@@ -133,7 +137,7 @@ async function httpModern() {
 }
 
 async function httpLegacy() {
-  const { toFetch } = await load("http.js");
+  const { toFetch } = await load(`${library}/http.js`);
   const { fetch, close } = toFetch(await makeServer());
   const post = (/** @type {Record<string, string>} */ headers, /** @type {string} */ body) =>
     fetch(new Request(url, { method: "POST", headers: { ...jsonHeaders, ...headers }, body }));
@@ -146,25 +150,32 @@ async function httpLegacy() {
   return captured;
 }
 
-async function nodeModern() {
-  const { toNodeHandler } = await load("node.js");
+/** Serves the greeting on loopback. */
+async function listen() {
+  const { toNodeHandler } = await load(`${library}/node.js`);
   const server = createHttpServer(toNodeHandler(await makeServer()));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  const call = async () => {
-    const init = { method: "POST", headers: modernHeaders, body: modernBody };
-    await expectGreeting(await (await fetch(`http://127.0.0.1:${port}/mcp`, init)).text());
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
   };
-  const captured = await capture(call);
-  server.closeAllConnections();
-  server.close();
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/mcp`, close };
+}
+
+async function nodeModern() {
+  const { url, close } = await listen();
+  const captured = await capture(async () => {
+    const init = { method: "POST", headers: modernHeaders, body: modernBody };
+    await expectGreeting(await (await fetch(url, init)).text());
+  });
+  close();
   return captured;
 }
 
 /** @param {readonly string[]} first messages before the call, each of which is answered @param {string} body */
 async function stdio(first, body) {
-  const { serveStdio } = await load("stdio.js");
+  const { serveStdio } = await load(`${library}/stdio.js`);
   const [input, output] = [new PassThrough(), new PassThrough()];
   const served = serveStdio(await makeServer(), { input, output });
   const lines = output[Symbol.asyncIterator]();
@@ -206,7 +217,7 @@ function respond({ id, method }) {
 
 /** @param {unknown} target @param {object} options */
 async function clientOf(target, options = {}) {
-  const { connect } = await load("client.js");
+  const { connect } = await load(`${library}/client.js`);
   const client = await connect(target, options);
   const captured = await capture(async () =>
     expectGreeting(JSON.stringify(await client.callTool("greet", { name: "Ada" }))),
@@ -239,6 +250,72 @@ function clientInMemory() {
   });
 }
 
+/** A turn is a request of a model that calls the tool, and one that answers. */
+const turns = warmUps + 3;
+
+async function hostRun() {
+  const { createHost } = await load("@mcparley/host/src/index.js");
+  const { callStep, scriptedModel, textStep } = await load("@mcparley/host/src/testing/scripted-model.js");
+  const turn = [callStep([{ name: "house__greet", input: params.arguments }]), textStep("Done.")];
+  const host = await createHost({
+    servers: { house: await makeServer() },
+    model: scriptedModel(Array.from({ length: turns }, () => turn).flat()),
+    folder: false,
+    policy: { trust: "configured", review: "changes", rules: [{ decision: "allow", server: "house", tool: "greet" }] },
+  });
+  const captured = await capture(async () => {
+    let text = "";
+    for await (const event of host.run({ messages: [{ role: "user", content: "Greet Ada." }] }))
+      if (event.type === "result") text = JSON.stringify(event.result);
+    await expectGreeting(text);
+  });
+  await host.close();
+  return captured;
+}
+
+/** @param {readonly string[]} lines whether the chat waits for a message */
+function isIdle(lines) {
+  return lines.at(-1) === ">";
+}
+
+/** Runs the command in an emulated terminal, with a model at an endpoint of this process. */
+async function chatTurn() {
+  const { emulatedTerminal, keys } = await load("@mcparley/cli/src/terminal/testing/emulated-terminal.js");
+  const { chunk, openAiEndpoint, usageChunk } = await load("@mcparley/host/src/testing/openai-endpoint.js");
+  const { run } = await load("@mcparley/cli/src/command-line.js");
+  const greet = { name: "house__greet", arguments: JSON.stringify(params.arguments) };
+  const toolCalls = [{ index: 0, id: "1", type: "function", function: greet }];
+  const turn = (/** @type {unknown} */ _, /** @type {number} */ number) => [
+    { chunks: [chunk({ role: "assistant", tool_calls: toolCalls }), chunk({}, "tool_calls"), usageChunk(1, 1)] },
+    { chunks: [chunk({ role: "assistant", content: `Done ${number}.` }), chunk({}, "stop"), usageChunk(1, 1)] },
+  ];
+  const endpoint = await openAiEndpoint(Array.from({ length: turns }, turn).flat());
+  const home = mkdtempSync(path.join(tmpdir(), "house-"));
+  const terminal = emulatedTerminal({ columns: 100, rows: 40, env: { HOME: home, NO_COLOR: "1" } });
+  const server = await listen();
+  writeFileSync(path.join(home, "mcp.json"), JSON.stringify({ mcpServers: { house: { url: server.url } } }));
+  const model = ["--model", "m", "--base-url", endpoint.url];
+  const exit = run(["chat", "--config", "mcp.json", "--trust", "--allow", "*", ...model], {
+    ...terminal.io,
+    cwd: home,
+  });
+  let count = 0;
+  await terminal.until(isIdle);
+  const captured = await capture(async () => {
+    const answer = `Done ${count++}.`;
+    terminal.press("Greet Ada.");
+    terminal.press(keys.enter);
+    await terminal.until((/** @type {readonly string[]} */ lines) => isIdle(lines) && lines.includes(answer));
+  });
+  await expectGreeting((await terminal.allLines()).join("\n"));
+  terminal.press(keys.ctrlD);
+  await exit;
+  await endpoint.close();
+  server.close();
+  rmSync(home, { recursive: true });
+  return captured;
+}
+
 /** @param {string} text */
 async function expectGreeting(text) {
   if (!text.includes("Hello Ada")) throw new Error(`The call was not answered with a greeting: ${text}`);
@@ -252,6 +329,8 @@ const ways = {
   stdioLegacy: () => stdio([JSON.stringify(initialize)], legacyBody),
   clientHttp,
   clientInMemory,
+  hostRun,
+  chatTurn,
 };
 /** @type {Record<string, Captured | { error: string }>} */
 const captured = {};

@@ -23,13 +23,22 @@ export function readStack(stack, folder) {
     .flatMap((line) => {
       const at = line.indexOf(folder);
       if (at === -1 || !line.trim().startsWith("at ")) return [];
-      const file = line.slice(at + folder.length).replace(/\.js:\d+:\d+\)?$/, ".ts");
+      const file = fileOf(line.slice(at + folder.length).replace(/:\d+:\d+\)?$/, ""));
       const opened = line.lastIndexOf("(", at);
       const call = opened === -1 ? "" : line.slice(0, opened).trim().replace(/^at /, "");
       const name = call.replace(/^async /, "").replace(/ \[as .*\]$/, "");
       return [{ file, name: name.replace(/^(Object|Function)\./, ""), isAsync: /^\s*at async /.test(line) }];
     })
     .toReversed();
+}
+
+/**
+ * Returns the source file of a compiled one: `mcparley/src/rpc/clock.js` is `mcparley/rpc/clock.ts`.
+ *
+ * @param {string} compiled
+ */
+export function fileOf(compiled) {
+  return compiled.replace(/\/src\//, "/").replace(/\.js$/, ".ts");
 }
 
 /**

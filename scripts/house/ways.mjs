@@ -1,6 +1,6 @@
 // @ts-check
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { joinStacks, readStack, spineOf } from "./spine.mjs";
@@ -10,7 +10,11 @@ import { joinStacks, readStack, spineOf } from "./spine.mjs";
  * @typedef {{ spine: Spine; shownAtEnd: Spine; touched: { file: string; functions: number }[] }} Way
  */
 
-/** The ways that are run, with their aims. */
+/**
+ * The ways that are run, with their aims: the maximum files or calls of the spine, or the maximum files that run.
+ *
+ * @type {readonly { key: string; title: string; files?: number; calls?: number; touched?: number }[]}
+ */
 export const knownWays = [
   { key: "httpModern", title: "server: tools/call over HTTP, 2026-07-28", files: 7 },
   { key: "nodeModern", title: "server: the same through node:http, from the end of the body", files: 7 },
@@ -19,22 +23,29 @@ export const knownWays = [
   { key: "stdioLegacy", title: "server: tools/call on stdio, session of 2025-11-25", files: 7 },
   { key: "clientHttp", title: "client: callTool over HTTP, 2026-07-28, until fetch", calls: 8 },
   { key: "clientInMemory", title: "client: callTool in memory, 2026-07-28, until send", calls: 8 },
+  { key: "hostRun", title: "host: host.run with one call, the server in the same process", touched: 70 },
+  {
+    key: "chatTurn",
+    title: "chat: from the keys of a message until the answer, with one call over HTTP to a server in the same process",
+    touched: 150,
+  },
 ];
+const packages = ["mcparley", "internal", "config", "host", "cli"];
 
 /**
- * Compiles the library, one file for each source file, and runs a warm call on each way.
+ * Compiles the packages, one file for each source file, and runs a warm call on each way.
  *
  * @param {string} root of the repository
  * @returns {Record<string, Way | { error: string }>}
  */
 export function runWays(root) {
-  const folder = path.join(root, "node_modules/.mcparley/house");
-  compile(root, folder);
+  const folder = path.join(root, "node_modules/.mcparley/house/node_modules");
+  rmSync(path.dirname(folder), { recursive: true, force: true });
+  for (const name of packages) compile(path.join(root, "packages", name), folder, root);
   const script = fileURLToPath(new URL("capture.mjs", import.meta.url));
-  const source = path.join(folder, "src");
-  const output = execFileSync(process.execPath, [script, source], { stdio: ["ignore", "pipe", "inherit"], cwd: root });
+  const output = execFileSync(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"], cwd: root });
   const captured = JSON.parse(output.toString());
-  const prefix = `${pathToFileURL(source).href}/`;
+  const prefix = `${pathToFileURL(folder).href}/`;
   return Object.fromEntries(
     Object.entries(captured).map(([key, { error, stacks, touched }]) => {
       if (error !== undefined) return [key, { error }];
@@ -44,14 +55,27 @@ export function runWays(root) {
   );
 }
 
-/** @param {string} root @param {string} folder */
-function compile(root, folder) {
-  rmSync(folder, { recursive: true, force: true });
+/** @param {string} file whether it is a folder, or a program that is no module */
+function isProgram(file) {
+  return path.extname(file) === "" || file.endsWith(".cjs");
+}
+
+/**
+ * Compiles a package into a folder of modules, where the other packages find it by its name.
+ *
+ * @param {string} source the folder of the package @param {string} modules @param {string} root
+ */
+function compile(source, modules, root) {
+  const { name, imports, exports } = JSON.parse(readFileSync(path.join(source, "package.json"), "utf8"));
+  const folder = path.join(modules, name);
   mkdirSync(folder, { recursive: true });
-  const library = path.join(root, "packages/mcparley");
-  const { imports } = JSON.parse(readFileSync(path.join(library, "package.json"), "utf8"));
-  const redirected = JSON.parse(JSON.stringify(imports).replaceAll("./dist/", "./src/"));
-  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module", imports: redirected }));
+  // The export of a private package leads to its TypeScript files.
+  const redirected = JSON.stringify({ name, type: "module", imports, exports })
+    .replaceAll("./dist/", "./src/")
+    .replaceAll("./src/*.ts", "./src/*.js");
+  writeFileSync(path.join(folder, "package.json"), redirected);
+  // Programs that are no modules are not compiled.
+  cpSync(path.join(source, "src"), path.join(folder, "src"), { recursive: true, filter: isProgram });
   const options = {
     noCheck: true,
     composite: false,
@@ -60,14 +84,9 @@ function compile(root, folder) {
     declaration: false,
     isolatedDeclarations: false,
     sourceMap: false,
+    outDir: path.join(folder, "src"),
   };
-  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const args = [
-    path.join(root, "node_modules/typescript/bin/tsc"),
-    "-p",
-    library,
-    "--outDir",
-    path.join(folder, "src"),
-  ];
-  execFileSync(process.execPath, [...args, ...flags], { stdio: ["ignore", 2, 2] });
+  const flags = Object.entries(options).flatMap(([option, value]) => [`--${option}`, String(value)]);
+  const args = [path.join(root, "node_modules/typescript/bin/tsc"), "-p", source, ...flags];
+  execFileSync(process.execPath, args, { stdio: ["ignore", 2, 2] });
 }

@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
-import { Terminal } from "@xterm/headless";
+import xterm from "@xterm/headless";
 import { fakeIo } from "../../commands/testing/fake-io.ts";
 import type { CommandIo } from "../io.ts";
 
@@ -47,7 +47,7 @@ export const keys = {
 /** Returns a terminal of 40 columns and 12 rows, unless another size is given. */
 export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTerminal {
   const { columns = 40, rows = 12, env = {}, after } = options;
-  const emulator = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const emulator = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
   const written: string[] = [];
   const waiting: (() => void)[] = [];
   const stdin = new PassThrough();
