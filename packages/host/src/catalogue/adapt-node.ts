@@ -7,6 +7,7 @@ import { type Keywords, type SchemaNode, conjoin, flattenSchema, unresolved } fr
 import { annotations, schemaKeywords, schemaListKeywords, schemaMapKeywords } from "./json-schema-keywords.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { prepareKeywords } from "./prepare-keywords.ts";
+import type { ProviderRules } from "./providers.ts";
 
 /** Adapts a schema at a place below the outermost one. */
 export function adaptNode(schema: unknown, place: Place, run: Adaptation): JsonObject {
@@ -34,13 +35,34 @@ function adaptWith(schema: unknown, place: Place, { run, also }: { run: Adaptati
 /** Whether a schema is a type with visible texts, as most properties are. All providers accept it as it is. */
 function isSimple(schema: unknown): schema is JsonObject {
   if (!isObject(schema) || !simpleTypes.has(schema.type)) return false;
-  for (const keyword of Object.keys(schema)) {
-    if (keyword === "type") continue;
-    const value = schema[keyword];
-    const isText = (keyword === "description" || keyword === "title") && typeof value === "string";
-    if (!isText || value.length > 200 || !/^[ -~]*$/.test(value)) return false;
-  }
+  for (const keyword in schema) if (keyword !== "type" && !isSimpleText(keyword, schema[keyword])) return false;
   return true;
+}
+
+function isSimpleText(keyword: string, value: unknown): boolean {
+  if ((keyword !== "description" && keyword !== "title") || typeof value !== "string") return false;
+  return value.length <= 200 && /^[ -~]*$/.test(value);
+}
+
+/** Maximum properties of a schema that is not divided, so that its members are within the budget of an adaptation. */
+const MAX_SIMPLE_PROPERTIES = 1_000;
+
+/** Whether an outermost schema has only simple properties, as those of most tools. The provider accepts it as it is. */
+export function isSimpleObject(schema: unknown, { propertyNames }: ProviderRules): schema is JsonObject {
+  if (!isObject(schema) || schema.type !== "object" || !isObject(schema.properties)) return false;
+  const { properties, required } = schema;
+  for (const keyword in schema) {
+    if (keyword === "type" || keyword === "properties" || keyword === "required") continue;
+    if (!isSimpleText(keyword, schema[keyword])) return false;
+  }
+  const names = Object.keys(properties);
+  if (names.length > MAX_SIMPLE_PROPERTIES) return false;
+  for (const name of names) {
+    if (!isSimple(properties[name]) || !propertyNames.every((pattern) => pattern.test(name))) return false;
+  }
+  if (!Object.hasOwn(schema, "required")) return true;
+  if (!Array.isArray(required) || required.length === 0 || new Set(required).size < required.length) return false;
+  return required.every((name) => typeof name === "string" && Object.hasOwn(properties, name));
 }
 
 const simpleTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);

@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { adaptKeywords, adaptNode, negations } from "./adapt-node.ts";
+import { adaptKeywords, adaptNode, isSimpleObject, negations } from "./adapt-node.ts";
 import { type Adaptation, type Place, type SchemaOrigin, startAdaptation } from "./adaptation.ts";
 import { type SchemaNode, flattenSchema } from "./flatten-schema.ts";
 import { isObject } from "@mcparley/internal/is-object";
@@ -22,7 +22,12 @@ export interface AdaptedSchema {
  * any JSON is adapted without an error.
  */
 export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaOrigin): AdaptedSchema {
-  const run = startAdaptation(schema, rulesOf(provider), at);
+  const rules = rulesOf(provider);
+  if (isSimpleObject(schema, rules)) {
+    const { type, properties, ...others } = schema;
+    return { schema: { type, properties, ...others }, losses: [] };
+  }
+  const run = startAdaptation(schema, rules, at);
   const root: Place = { pointer: "", depth: 0, open: [schema] };
   const adapted = adaptRoot(schema, root, run);
   const definitions = new Map<string, JsonObject>();

@@ -1,10 +1,10 @@
 import type { Clock } from "mcparley";
 import type { ServerLists } from "../catalogue/server-lists.ts";
-import { type CheckedList, type ListName, type ListSet, changedList, listNames } from "./check-entries.ts";
+import type { CheckedList, ListName, ListSet } from "./check-entries.ts";
 import type { ListCache } from "./list-cache.ts";
 
-/** Returns a value of a server as the supervision keeps it, such as without secrets. */
-export type ChangeValues = <T>(value: T) => T;
+/** Returns a list of a server as it is stored, such as without secrets. */
+export type ChangeList = <T extends readonly object[]>(list: T) => T;
 
 const empty: ListSet = { tools: [], prompts: [], resources: [], templates: [] };
 
@@ -12,16 +12,15 @@ const empty: ListSet = { tools: [], prompts: [], resources: [], templates: [] };
 export class KnownLists {
   readonly #cache: ListCache;
   readonly #clock: Clock;
-  readonly #changeValues: ChangeValues;
-  readonly #digests = new Map<ListName, string>();
+  readonly #changeList: ChangeList;
   #lists: ServerLists | undefined;
   /** Settles when the last write that was started is over. Never rejects. */
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(cache: ListCache, { clock, changeValues }: { clock: Clock; changeValues: ChangeValues }) {
+  constructor(cache: ListCache, { clock, changeList }: { clock: Clock; changeList: ChangeList }) {
     this.#cache = cache;
     this.#clock = clock;
-    this.#changeValues = changeValues;
+    this.#changeList = changeList;
   }
 
   get current(): ServerLists | undefined {
@@ -56,22 +55,10 @@ export class KnownLists {
     { listedAt, isCached }: Pick<ServerLists, "listedAt" | "isCached">,
   ): boolean {
     // Also before they are stored.
-    const read = new Map([...lists].map(([name, list]) => [name, changedList(list, this.#changeValues)] as const));
+    const read = [...lists].map(([name, entries]) => [name, this.#changeList(entries)] as const);
     const before = this.#lists;
-    const merged = {
-      ...empty,
-      ...before,
-      ...Object.fromEntries([...read].map(([name, { entries }]) => [name, entries])),
-    };
-    const hasChanged = before === undefined || listNames.some((name) => this.#isChanged(name, read));
-    for (const [name, { digest }] of read) this.#digests.set(name, digest);
-    this.#lists = { ...merged, listedAt, isCached };
-    return hasChanged;
-  }
-
-  #isChanged(name: ListName, read: ReadonlyMap<ListName, CheckedList>): boolean {
-    const list = read.get(name);
-    return list !== undefined && list.digest !== this.#digests.get(name);
+    this.#lists = { ...empty, ...before, ...Object.fromEntries(read), listedAt, isCached };
+    return !before || read.some(([name, entries]) => JSON.stringify(entries) !== JSON.stringify(before[name]));
   }
 
   /** Stores the lists, one write after another. A write that waits stores the lists that are current when it starts. */

@@ -1,7 +1,8 @@
 import type { Clock } from "mcparley";
+import type { ServerInfo } from "mcparley/client";
 import type { ServerLists } from "../catalogue/server-lists.ts";
 import type { StateStorage } from "../state/state-storage.ts";
-import type { ChangeValues } from "./known-lists.ts";
+import type { ChangeList } from "./known-lists.ts";
 import type { PassedOptions, PreparedTarget } from "./open-connection.ts";
 import type { SignInSetting } from "./server-auth.ts";
 import type { ServerEvent } from "./server-state.ts";
@@ -18,8 +19,10 @@ export interface SupervisorSetting {
   /** Returns the target to connect to. Called in each attempt. Default: the given target. */
   readonly prepareTarget?: (target: PreparedTarget) => PreparedTarget;
   readonly auth?: Omit<SignInSetting, "clock">;
-  /** Applied to the lists and the description of the server. Default: unchanged. */
-  readonly changeValues?: ChangeValues;
+  /** Applied to each list of the server. Default: unchanged. */
+  readonly changeList?: ChangeList;
+  /** Applied to the description of the server. Default: unchanged. */
+  readonly changeInfo?: (info: ServerInfo) => ServerInfo;
   /** Stores the lists. */
   readonly storage: StateStorage;
   readonly clock?: Clock;

@@ -3,7 +3,7 @@ import type { Client, ServerInfo } from "mcparley/client";
 import type { ServerLists } from "../catalogue/server-lists.ts";
 import { ignoreErrors } from "../values/ignore-errors.ts";
 import { BackOff, stableTime } from "./back-off.ts";
-import { type ChangeValues, KnownLists } from "./known-lists.ts";
+import { KnownLists } from "./known-lists.ts";
 import { listCache } from "./list-cache.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
@@ -43,7 +43,6 @@ export class Supervisor {
   readonly #clock: Clock;
   readonly #opening: OpenSetting;
   readonly #lists: KnownLists;
-  readonly #changeValues: ChangeValues;
   readonly #backOff = new BackOff();
   /** Settles when the stored lists were read. Never rejects. */
   readonly #loaded: Promise<void>;
@@ -58,12 +57,11 @@ export class Supervisor {
   #isReviewDue = false;
 
   constructor(entry: SupervisedEntry, setting: SupervisorSetting) {
-    const { connectOptions = {}, clock = systemClock, changeValues = (value) => value } = setting;
+    const { connectOptions = {}, clock = systemClock, changeList = (list) => list } = setting;
     const report = (error: unknown): void => this.#report(error);
     this.#entry = entry;
     this.#setting = setting;
     this.#clock = clock;
-    this.#changeValues = changeValues;
     this.#opening = {
       entry,
       clock,
@@ -79,7 +77,7 @@ export class Supervisor {
       onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)),
       report,
     });
-    this.#lists = new KnownLists(listCache(entry, setting.storage, report), { clock, changeValues });
+    this.#lists = new KnownLists(listCache(entry, setting.storage, report), { clock, changeList });
     this.#situation = { state: entry.settings.disabled ? "disabled" : "idle" };
     this.#loaded = this.#load();
     // Not at once: the caller does not have this server yet, and receives its events.
@@ -100,7 +98,7 @@ export class Supervisor {
 
   get info(): ServerInfo | undefined {
     const info = this.#situation.state === "ready" ? this.#situation.connection.client.server : this.#info;
-    return this.#changeValues(info);
+    return info && (this.#setting.changeInfo?.(info) ?? info);
   }
 
   get lists(): ServerLists | undefined {

@@ -32,19 +32,22 @@ interface Place {
   readonly member: TextMember | undefined;
 }
 
-function mapped<T>(value: T, { change, levels, member }: Place): T {
-  if (typeof value === "string") {
-    return (member && change.member ? change.member(value, member) : change.text(value)) as T;
-  }
+function mapped<T>(value: T, place: Place): T {
+  if (typeof value === "string") return mappedText(value, place) as T;
   if (typeof value !== "object" || value === null) return value;
+  const { change, levels, member } = place;
   if (levels === 0) return `[more than ${maxLevels} levels]` as T;
   if (Array.isArray(value)) {
-    const place = { change, levels: levels - 1, member };
-    const items = value.map((item: unknown) => mapped(item, place));
+    const within = { change, levels: levels - 1, member };
+    const items = value.map((item: unknown) => mapped(item, within));
     return items.some((item, index) => item !== value[index]) ? (items as T) : value;
   }
   if (!isPlain(value)) return change.instance ? (change.instance(value) as T) : value;
   return mappedMembers(value as Record<string, unknown>, { change, levels }) as T;
+}
+
+function mappedText(text: string, { change, member }: Place): string {
+  return member && change.member ? change.member(text, member) : change.text(text);
 }
 
 function mappedMembers(
@@ -53,12 +56,17 @@ function mappedMembers(
 ): Readonly<Record<string, unknown>> {
   const { name: nameOf = change.text } = change;
   const names = Object.keys(members);
+  // One object for all members, because large values have thousands of them.
+  const member = { name: "", of: members };
+  const place = { change, levels: levels - 1, member };
   // Made with the first change. Most values have none, and can be large.
   let entries: [string, unknown][] | undefined;
   let unique: ReturnType<typeof uniqueNames> | undefined;
-  for (const [index, name] of names.entries()) {
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index]!;
     const changedName = nameOf(name);
-    const value = mapped(members[name], { change, levels: levels - 1, member: { name, of: members } });
+    member.name = name;
+    const value = mapped(members[name], place);
     if (!entries && changedName === name && value === members[name]) continue;
     entries ??= names.slice(0, index).map((before) => [before, members[before]]);
     entries.push([changedName === name ? name : (unique ??= uniqueNames(names))(changedName), value]);
