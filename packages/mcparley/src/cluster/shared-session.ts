@@ -13,7 +13,6 @@ import {
 import { Notification } from "../mcp/methods.ts";
 import type { Reply } from "../server/core/call.ts";
 import { replyToError } from "../server/dispatch/reply.ts";
-import { notified } from "../server/protocol/legacy.ts";
 import type { SessionEnd } from "../server/core/observer.ts";
 import type { SessionState, SharedBy } from "../server/protocol/session.ts";
 import { isUnavailable } from "../store/store-errors.ts";
@@ -161,8 +160,8 @@ export class SharedSession extends HttpSession {
 
   /** Processes a response or progress that the client sent to another node. */
   receiveForwarded(message: JsonRpcResponse | JsonRpcNotification): void {
-    if ("method" in message) notified(this.session, message);
-    else this.session.answered(message);
+    if ("method" in message) this.session.receiveNotification(message);
+    else this.session.receiveResponse(message);
   }
 
   /** Renews the input requests that still wait for a response. */

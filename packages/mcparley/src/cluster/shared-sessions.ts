@@ -1,6 +1,6 @@
 import { LocalError } from "../rpc/errors.ts";
 import { principalKey } from "../server/core/context.ts";
-import { notified, openSession } from "../server/protocol/legacy.ts";
+import { openSession } from "../server/protocol/legacy.ts";
 import type { ServerCore } from "../server/core/server-core.ts";
 import type { SessionEnd } from "../server/core/observer.ts";
 import { notification } from "../rpc/messages.ts";
@@ -274,7 +274,7 @@ export class SharedSessions implements SessionTable {
       this.#copies.release(copy);
       copy.leave(hasEnded());
     } else if (broadcast.about === "cancelled" && copy) {
-      notified(copy.session, notification(Notification.cancelled, broadcast.params));
+      copy.session.receiveNotification(notification(Notification.cancelled, broadcast.params));
     }
   }
 

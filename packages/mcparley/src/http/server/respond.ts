@@ -174,7 +174,7 @@ export class PostResponse implements Link, OpenExchange {
   #cannotSend(unsent: JsonRpcMessage, why: string): void {
     if (!isRequest(unsent)) return;
     const message = `${unsent.method} could not be sent: ${why}`;
-    this.#options.session?.answered(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
+    this.#options.session?.receiveResponse(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
   }
 }
 

@@ -23,6 +23,7 @@ import { reportHidden } from "../observe/warnings.ts";
 import { receiveCustom } from "./custom-notifications.ts";
 import type { LegacyConnection } from "./legacy.ts";
 import { isModernRequest, openCall } from "./modern.ts";
+import type { Session } from "./session.ts";
 
 /** A server on one transport. Returned by `attach`. */
 export interface Connection {
@@ -150,7 +151,7 @@ export class ServerConnection implements Connection {
         this.#notified(classified.message);
         return undefined;
       case "response":
-        this.#whenLegacy((legacy) => legacy.answered(classified.message));
+        this.#withSession((session) => session.receiveResponse(classified.message));
         return undefined;
       default:
         return refusal(classified.id, `Invalid message: ${classified.reason}.`);
@@ -171,9 +172,9 @@ export class ServerConnection implements Connection {
     });
   }
 
-  /** Calls `act` with the legacy connection if there is one, after everything that was passed to it before. */
-  #whenLegacy(act: (legacy: LegacyConnection) => void): void {
-    if (this.#legacy) void after(this.#legacy, act);
+  /** Calls `act` with the legacy session if there is one, after everything that was passed to it before. */
+  #withSession(act: (session: Session) => void): void {
+    if (this.#legacy) void after(this.#legacy, ({ session }) => session && act(session));
   }
 
   #answerModern(request: JsonRpcRequest): Awaitable<Reply | undefined> {
@@ -195,7 +196,7 @@ export class ServerConnection implements Connection {
     const { method, params = {} } = message;
     const call = method === Notification.cancelled ? this.#calls.get(params.requestId as RequestId) : undefined;
     if (call) call.cancel(cancelledFor(params.reason));
-    else if (this.#legacy) this.#whenLegacy((legacy) => legacy.notified(message));
+    else if (this.#legacy) this.#withSession((session) => session.receiveNotification(message));
     else receiveCustom(this.#core, message, undefined);
   }
 
@@ -235,9 +236,8 @@ export class ServerConnection implements Connection {
   /** Handles the end of the input: ends streams, waits for the calls in flight, then closes the transport. */
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
-    this.#whenLegacy((legacy) => {
-      legacy.failRequests(new LocalError("closed", "The client closed its side and can no longer respond."));
-    });
+    const cause = new LocalError("closed", "The client closed its side and can no longer respond.");
+    this.#withSession((session) => session.failRequests(cause));
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#abort(new LocalError("closed", "The client closed its side."));
     await this.#transport.close();
@@ -246,7 +246,7 @@ export class ServerConnection implements Connection {
   #abort(cause: Error): void {
     this.#aborted = cause;
     for (const call of this.#calls.values()) call.cancel(cause);
-    this.#whenLegacy((legacy) => legacy.end(cause));
+    this.#withSession((session) => session.end(cause));
   }
 }
 

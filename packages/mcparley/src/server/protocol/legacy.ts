@@ -1,15 +1,14 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
-import { guarded } from "../../rpc/guarded.ts";
-import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../rpc/messages.ts";
+import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import {
   type InitializeParams,
   type InitializeResult,
   type ServerCapabilities,
   readInitializeParams,
 } from "../../mcp/capabilities.ts";
-import { Method, Notification } from "../../mcp/methods.ts";
+import { Method } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import { legacyRevisions, negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { answer, checkParams } from "../dispatch/dispatch.ts";
@@ -18,7 +17,6 @@ import type { Link, Reply } from "../core/call.ts";
 import { OpenCall } from "../dispatch/open-call.ts";
 import type { Principal } from "../core/context.ts";
 import type { ServerCore } from "../core/server-core.ts";
-import { receiveCustom } from "./custom-notifications.ts";
 import { type RequestSource, unsupportedVersion } from "./modern.ts";
 import { Session, type SharedBy } from "./session.ts";
 import { checkStoredSize } from "../core/stored-size.ts";
@@ -170,22 +168,6 @@ function checkTurn(session: Session, { id, method }: JsonRpcRequest): void {
   throw new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
 }
 
-/** Handles a notification of the client. Unknown notifications are ignored. */
-export function notified(session: Session, message: JsonRpcNotification): void {
-  const { method, params = {} } = message;
-  if (!session.revision.clientNotifications.has(method)) return receiveCustom(session.core, message, session);
-  if (method === Notification.initialized) session.ready();
-  else if (method === Notification.cancelled) session.cancel(params);
-  else if (method === Notification.progress) session.progressed(params);
-  else if (method === Notification.rootsChanged) {
-    const { core } = session;
-    guarded(
-      () => core.definition.onRootsChanged?.(session),
-      (error) => core.report(error, undefined),
-    );
-  }
-}
-
 /** Returns why a session refuses a batch of this many messages, or undefined if it accepts the batch. */
 export function batchProblem(session: Session | undefined, length: number): string | undefined {
   if (!session?.revision.batches) return "Batches are not part of this revision: send one message at a time.";
@@ -197,21 +179,12 @@ export function batchProblem(session: Session | undefined, length: number): stri
 export class LegacyConnection {
   readonly #core: ServerCore;
   readonly #source: SessionSource;
-  #session: Session | undefined;
+  /** Undefined until a client has opened it. */
+  session: Session | undefined;
 
   constructor(core: ServerCore, source: SessionSource) {
     this.#core = core;
     this.#source = source;
-  }
-
-  /** Whether a client has opened the session. */
-  get isOpen(): boolean {
-    return this.#session !== undefined;
-  }
-
-  /** Characters that the session keeps of its client. */
-  get keptSize(): number {
-    return this.#session?.keptSize ?? 0;
   }
 
   /** Answers a request. `principal` is that of the request, if each request has its own credential. */
@@ -219,11 +192,11 @@ export class LegacyConnection {
     request: JsonRpcRequest,
     principal: Principal | undefined = this.#source.principal,
   ): Awaitable<Reply | undefined> {
-    if (this.#session) return answerInSession(this.#session, request, { link: this.#source.link, principal });
+    if (this.session) return answerInSession(this.session, request, { link: this.#source.link, principal });
     const { id, method } = request;
     if (method === Method.initialize) {
       const { reply, session } = initialize(this.#core, request, this.#source);
-      this.#session = session;
+      this.session = session;
       return reply;
     }
     if (method === Method.ping) return { message: { jsonrpc: "2.0", id, result: {} }, status: 200 };
@@ -231,25 +204,8 @@ export class LegacyConnection {
     return replyToError(id, error, undefined);
   }
 
-  notified(message: JsonRpcNotification): void {
-    if (this.#session) notified(this.#session, message);
-  }
-
-  answered(response: JsonRpcResponse): void {
-    this.#session?.answered(response);
-  }
-
   /** Returns why a batch of this many messages is refused, or undefined if it is accepted. */
   refuseBatch(length: number): string | undefined {
-    return batchProblem(this.#session, length);
-  }
-
-  /** Fails the pending requests to the client. Called when the client can send nothing more. */
-  failRequests(cause: Error): void {
-    this.#session?.failRequests(cause);
-  }
-
-  end(cause: Error): void {
-    this.#session?.end(cause);
+    return batchProblem(this.session, length);
   }
 }

@@ -2,7 +2,6 @@ import { expect, test, vi } from "vitest";
 import { Notification } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { coreOf, createServer } from "../create-server.ts";
-import { notified } from "./legacy.ts";
 import { Session } from "./session.ts";
 
 /** Opens a session in a revision. Its clients send some of the notifications of 2025-11-25. */
@@ -12,7 +11,7 @@ function sessionWith(...clientNotifications: string[]) {
   const revision = { ...findRevision("2025-11-25")!, clientNotifications: new Set(clientNotifications) };
   const peer = { info: undefined, capabilities: {}, revision: revision.version };
   const session = new Session({ core, revision, peer, principal: undefined, link: { send: () => {} } });
-  const take = (method: string, params = {}): void => notified(session, { jsonrpc: "2.0", method, params });
+  const take = (method: string, params = {}): void => session.receiveNotification({ jsonrpc: "2.0", method, params });
   return { session, take, onRootsChanged };
 }
 

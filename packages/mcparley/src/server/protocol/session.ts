@@ -1,9 +1,16 @@
 import { checkCustom } from "../../mcp/custom-notifications.ts";
 import { checkMetaKeys } from "../../mcp/checks/check-metadata.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
+import { guarded } from "../../rpc/guarded.ts";
+import {
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcResponse,
+  type RequestId,
+  notification,
+} from "../../rpc/messages.ts";
 import { type LoggingLevel, readLoggingLevel } from "../../mcp/logging.ts";
-import { Method } from "../../mcp/methods.ts";
+import { Method, Notification } from "../../mcp/methods.ts";
 import { readResourceUri } from "../../mcp/resources.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import { legacyEncoderOf } from "../../mcp/revisions/index.ts";
@@ -15,6 +22,7 @@ import { type Change, type Listener, toNotification } from "../core/changes.ts";
 import type { Peer, Principal } from "../core/context.ts";
 import type { ServerCore } from "../core/server-core.ts";
 import { mayReceive, requireScopes, scopesOf } from "../core/scopes.ts";
+import { receiveCustom } from "./custom-notifications.ts";
 import { SessionRequests, startPings } from "./session-requests.ts";
 import { checkStoredSize } from "../core/stored-size.ts";
 import { visitsOf } from "./url-visits.ts";
@@ -200,8 +208,24 @@ export class Session implements CallSession, Listener {
     visitsOf(this.core).add(elicitationId, this);
   }
 
+  /** Handles a notification of the client. Unknown notifications are ignored. */
+  receiveNotification(message: JsonRpcNotification): void {
+    const { core } = this;
+    const { method, params = {} } = message;
+    if (!this.revision.clientNotifications.has(method)) return receiveCustom(core, message, this);
+    if (method === Notification.initialized) this.ready();
+    else if (method === Notification.cancelled) this.cancel(params);
+    else if (method === Notification.progress) this.progressed(params);
+    else if (method === Notification.rootsChanged) {
+      guarded(
+        () => core.definition.onRootsChanged?.(this),
+        (error) => core.report(error, undefined),
+      );
+    }
+  }
+
   /** Settles the request of a response. A response to an unknown request is ignored. */
-  answered(response: JsonRpcResponse): void {
+  receiveResponse(response: JsonRpcResponse): void {
     this.#requests?.pending.settle(response);
   }
 

@@ -74,7 +74,7 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   get keptSize(): number {
-    return this.#legacy.keptSize;
+    return this.#legacy.session?.keptSize ?? 0;
   }
 
   /** The stream of a session that is not initialized does not protect it from being displaced. */
@@ -83,7 +83,7 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   get isInitialized(): boolean {
-    return this.#legacy.isOpen;
+    return this.#legacy.session !== undefined;
   }
 
   /** Processes a message or a batch at once. Throws a refusal of 400 for an invalid one. */
@@ -96,8 +96,8 @@ export class HttpSseSession implements Link, OpenExchange {
     const replies: Awaitable<Reply | undefined>[] = [];
     for (const { kind, message } of messages) {
       if (kind === "request") replies.push(this.#legacy.answer(message, principal));
-      else if (kind === "notification") this.#legacy.notified(message);
-      else this.#legacy.answered(message);
+      else if (kind === "notification") this.#legacy.session?.receiveNotification(message);
+      else this.#legacy.session?.receiveResponse(message);
     }
     if (replies.length > 0) void this.#sendReplies(replies, isBatch);
   }
@@ -108,7 +108,8 @@ export class HttpSseSession implements Link, OpenExchange {
     } catch (error) {
       this.#context.core.report(error, undefined);
       if (!isRequest(message)) return;
-      this.#legacy.answered(failure(message.id, { code: ErrorCode.InternalError, message: "Internal error" }));
+      const body = { code: ErrorCode.InternalError, message: "Internal error" };
+      this.#legacy.session?.receiveResponse(failure(message.id, body));
     }
   }
 
@@ -131,7 +132,7 @@ export class HttpSseSession implements Link, OpenExchange {
   end(cause: Error): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
-    this.#legacy.end(cause);
+    this.#legacy.session?.end(cause);
     this.#events.end();
     this.#onEnd();
   }

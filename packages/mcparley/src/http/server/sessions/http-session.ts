@@ -3,7 +3,6 @@ import { type Classified, type JsonRpcMessage, type JsonRpcRequest, encode } fro
 import { Notification } from "../../../mcp/methods.ts";
 import type { Link, Reply } from "../../../server/core/call.ts";
 import { type Principal, principalKey } from "../../../server/core/context.ts";
-import { notified } from "../../../server/protocol/legacy.ts";
 import type { Session, SharedBy } from "../../../server/protocol/session.ts";
 import type { HttpExchange } from "../../exchange.ts";
 import { EventStream, type Events } from "../event-stream.ts";
@@ -81,8 +80,8 @@ export class HttpSession implements Link {
    */
   receive(received: OneWayMessage): Promise<void> | void {
     try {
-      if (received.kind === "notification") notified(this.session, received.message);
-      else this.session.answered(received.message);
+      if (received.kind === "notification") this.session.receiveNotification(received.message);
+      else this.session.receiveResponse(received.message);
     } catch (error) {
       this.session.core.report(error, undefined);
     }
