@@ -12,7 +12,7 @@ import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 import { type Exit, childEnv, exitedError, listenerFor, reporting, spawnError, stderrTail } from "./child-process.ts";
 import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
-import { LineLimit, jsonLines, lineReader } from "./lines.ts";
+import { LineLimit, LineReader, jsonLines } from "./lines.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -152,15 +152,15 @@ class CommandTransport implements Transport {
       malformed: (error: Error): void => receiver.malformed(error),
       failed: (id: RequestId, error: Error): void => receiver.failed?.(id, error),
     };
-    const reader = lineReader(this.#limit, {
+    const reader = new LineReader(this.#limit, {
       ...jsonLines(messages, this.#limit, () => !this.#isClosed),
       ...(onReceived && {
         arriving: (bytes: number): unknown =>
           reporting(() => onReceived({ bytes, total: undefined }), messages.malformed),
       }),
     });
-    child.stdout.on("data", reader.push);
-    child.stdout.once("end", reader.end);
+    child.stdout.on("data", (chunk: Buffer) => reader.push(chunk));
+    child.stdout.once("end", () => reader.end());
     child.stdout.on("error", () => {});
     // A server that has closed its input is ended. Its exit code and stderr explain the reason.
     child.stdin.on("error", () => void this.#end());

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
 import { expect, test } from "vitest";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
-import { LineLimit, lineReader } from "./lines.ts";
+import { LineLimit, LineReader } from "./lines.ts";
 
 interface Seen {
   lines: string[];
@@ -12,7 +12,7 @@ interface Seen {
 
 function read(chunks: Iterable<Uint8Array>, limit = 1_000): Seen {
   const seen: Seen = { lines: [], dropped: [], unfinished: [] };
-  const reader = lineReader(new LineLimit(limit), {
+  const reader = new LineReader(new LineLimit(limit), {
     line: (text) => seen.lines.push(text),
     dropped: (line) => seen.dropped.push(line),
     unfinished: (text) => seen.unfinished.push(text),
@@ -115,13 +115,13 @@ test.each([65_536, 1_024, 64])("a message of 10 MiB in chunks of %i bytes is rea
 
 test("the bytes of a line that arrives in several parts are reported, and those of a line in one part are not", () => {
   const arriving: number[] = [];
-  const { push } = lineReader(new LineLimit(100), {
+  const reader = new LineReader(new LineLimit(100), {
     line: () => {},
     dropped: () => {},
     unfinished: () => {},
     arriving: (bytes) => arriving.push(bytes),
   });
-  for (const text of ["12345\n", "123", "456", "7\n12", "3\n", "x".repeat(150)]) push(Buffer.from(text));
+  for (const text of ["12345\n", "123", "456", "7\n12", "3\n", "x".repeat(150)]) reader.push(Buffer.from(text));
   expect(arriving).toEqual([3, 6, 2, 150]);
 });
 
@@ -135,7 +135,7 @@ const cancelled = (requestId: number): JsonRpcMessage => ({
 
 function reading(limit: LineLimit): { push: (size: number, end?: string) => void; seen: string[] } {
   const seen: string[] = [];
-  const reader = lineReader(limit, {
+  const reader = new LineReader(limit, {
     line: (text) => seen.push(`line of ${text.length}`),
     dropped: ({ reason }) => seen.push(reason),
     unfinished: (text) => seen.push(`unfinished ${text.length}`),

@@ -63,11 +63,6 @@ interface LineSink {
   unfinished(text: string): void;
 }
 
-interface LineReader {
-  push(this: void, chunk: Uint8Array): void;
-  end(this: void): void;
-}
-
 const LF = 10;
 const CR = 13;
 /** Bytes at the start of a dropped line that are kept, to find the id of a response. */
@@ -79,101 +74,90 @@ const HEAD_BYTES = 256;
  * Time and memory are linear for any size of chunks: only the new bytes of a chunk are searched, and a line in several
  * chunks is collected in memory that grows in place. Only the start of a line over the limit is kept.
  */
-export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
-  const gathered = gather(limit);
+export class LineReader {
+  readonly #limit: LineLimit;
+  readonly #sink: LineSink;
+  /** The bytes of the incomplete line, or only its start if it is too large. */
+  readonly #collected = new CollectedBytes();
+  /** Number of bytes of the incomplete line, including dropped ones. */
+  #size = 0;
+  /** Whether no byte of the incomplete line was dropped. */
+  #isWhole = true;
+  /** The largest limit since the incomplete line began. */
+  #largestLimit = 0;
 
-  function push(chunk: Uint8Array): void {
+  constructor(limit: LineLimit, sink: LineSink) {
+    this.#limit = limit;
+    this.#sink = sink;
+  }
+
+  push(chunk: Uint8Array): void {
     const bytes = Buffer.isBuffer(chunk) ? chunk : asBuffer(chunk);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
       // A line within one chunk is decoded in place. Creating a view takes longer than decoding.
-      if (gathered.size() === 0) deliver(bytes, start, end);
+      if (this.#size === 0) this.#deliver(bytes, start, end);
       else {
-        gathered.add(bytes.subarray(start, end));
-        deliver(gathered.bytes(), 0, gathered.size());
+        this.#collect(bytes.subarray(start, end));
+        this.#deliver(asBuffer(this.#collected.view), 0, this.#size);
       }
       start = end + 1;
     }
     if (start === bytes.length) return;
-    gathered.add(bytes.subarray(start));
-    sink.arriving?.(gathered.size());
+    this.#collect(bytes.subarray(start));
+    this.#sink.arriving?.(this.#size);
+  }
+
+  end(): void {
+    const size = this.#size;
+    const bytes = asBuffer(this.#collected.view);
+    if (this.#isTooLarge(size)) {
+      this.#sink.dropped({ reason: "too_large", bytes: size, head: headOf(bytes, 0, size) });
+    } else if (size > 0) this.#sink.unfinished(bytes.toString("utf8"));
+    this.#clear();
   }
 
   /** Delivers a line. If the line is too large, the bytes may contain only its start. */
-  function deliver(bytes: Buffer, start: number, end: number): void {
+  #deliver(bytes: Buffer, start: number, end: number): void {
     const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
     const length = stop - start;
-    const isTooLarge = !gathered.isWhole() || length > gathered.limit();
+    const isTooLarge = this.#isTooLarge(length);
     const text = isTooLarge ? "" : bytes.toString("utf8", start, stop);
     // Invalid UTF-8 is decoded to replacement characters, so only text that contains one is checked.
     const isInvalid = text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, stop));
     const head = isTooLarge || isInvalid ? headOf(bytes, start, end) : "";
     // The bytes of a large line are released before its text is parsed.
-    gathered.clear();
-    if (isTooLarge) sink.dropped({ reason: "too_large", bytes: end - start, head });
-    else if (isInvalid) sink.dropped({ reason: "not_utf8", bytes: length, head });
-    else if (length > 0) sink.line(text);
+    this.#clear();
+    if (isTooLarge) this.#sink.dropped({ reason: "too_large", bytes: end - start, head });
+    else if (isInvalid) this.#sink.dropped({ reason: "not_utf8", bytes: length, head });
+    else if (length > 0) this.#sink.line(text);
   }
 
-  function end(): void {
-    const size = gathered.size();
-    const isTooLarge = !gathered.isWhole() || size > gathered.limit();
-    if (isTooLarge) sink.dropped({ reason: "too_large", bytes: size, head: headOf(gathered.bytes(), 0, size) });
-    else if (size > 0) sink.unfinished(gathered.bytes().toString("utf8"));
-    gathered.clear();
+  #isTooLarge(length: number): boolean {
+    return !this.#isWhole || length > Math.max(this.#largestLimit, this.#limit.bytes);
   }
 
-  return { push, end };
-}
-
-interface Gathered {
-  add(bytes: Buffer): void;
-  /** The bytes of the line so far, or only its start if it is too large. */
-  bytes(): Buffer;
-  /** The number of bytes of the line so far, including dropped ones. */
-  size(): number;
-  /** Whether no byte of the line was dropped. */
-  isWhole(): boolean;
-  /** The limit of the line. */
-  limit(): number;
-  clear(): void;
-}
-
-/** Collects the chunks of one line after another. */
-function gather(lineLimit: LineLimit): Gathered {
-  const collected = new CollectedBytes();
-  let size = 0;
-  let isWhole = true;
-  let limit = 0;
-
-  function add(bytes: Buffer): void {
-    limit = Math.max(limit, lineLimit.bytes);
-    size += bytes.length;
+  /** Adds bytes to the incomplete line. */
+  #collect(bytes: Buffer): void {
+    this.#largestLimit = Math.max(this.#largestLimit, this.#limit.bytes);
+    const limit = this.#largestLimit;
+    this.#size += bytes.length;
     // Over the limit, also if the last byte is the CR of the line ending. From now on only the start is kept.
-    if (isWhole && size > limit + 1) {
-      isWhole = false;
-      collected.keepStart(HEAD_BYTES);
+    if (this.#isWhole && this.#size > limit + 1) {
+      this.#isWhole = false;
+      this.#collected.keepStart(HEAD_BYTES);
     }
-    if (isWhole) collected.add(bytes, limit + 1);
-    else collected.add(bytes.subarray(0, HEAD_BYTES - collected.size), HEAD_BYTES);
+    if (this.#isWhole) this.#collected.add(bytes, limit + 1);
+    else this.#collected.add(bytes.subarray(0, HEAD_BYTES - this.#collected.size), HEAD_BYTES);
   }
 
-  function clear(): void {
-    if (size === 0) return;
-    size = 0;
-    limit = 0;
-    isWhole = true;
-    collected.clear();
+  #clear(): void {
+    if (this.#size === 0) return;
+    this.#size = 0;
+    this.#largestLimit = 0;
+    this.#isWhole = true;
+    this.#collected.clear();
   }
-
-  return {
-    add,
-    bytes: () => asBuffer(collected.view),
-    size: () => size,
-    isWhole: () => isWhole,
-    limit: () => Math.max(limit, lineLimit.bytes),
-    clear,
-  };
 }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
