@@ -113,16 +113,6 @@ export function noStream(id: RequestId): HttpRefusal {
   return new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", { id });
 }
 
-export function notJson(request: HttpRequestHead): HttpRefusal {
-  const contentType = request.header("content-type");
-  const got = contentType === undefined ? "none" : `"${shown(contentType)}"`;
-  return new HttpRefusal(415, `Content-Type must be application/json; got ${got}.`);
-}
-
-export function encoded(encoding: string): HttpRefusal {
-  return new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it without Content-Encoding.`);
-}
-
 /** Makes the error for a body that a framework has read and not passed on. Also reported to the server's `onError`. */
 export function bodyWasRead(): HttpRefusal {
   const cure = "Pass it to the MCP handler: handler(request, response, { body }), or fetch(request, { body }).";

@@ -15,8 +15,6 @@ import { HttpRefusal } from "../refusal.ts";
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 interface SessionInit {
-  /** The session id. A POST names the session only by this id, so it must not be guessable. */
-  id: string;
   context: EndpointContext;
   /** The sender of the request that opened the stream. */
   sender: Sender;
@@ -41,36 +39,33 @@ interface SessionInit {
  */
 export class HttpSseSession implements Link, OpenExchange {
   due = 0;
-  readonly id: string;
-  readonly principal: Principal | undefined;
   readonly caller: string;
   readonly since: number;
   entry: TableEntry | undefined;
   lastUsed: number;
-  readonly #context: EndpointContext;
-  readonly #events: EventStream;
-  readonly #onEnd: () => void;
+  readonly #init: SessionInit;
   readonly #legacy: LegacyConnection;
   /** Number of POSTs whose replies have not been sent. */
   #answering = 0;
   #state: "open" | "ending" | "ended" = "open";
 
-  constructor({ id, context, sender, events, onEnd }: SessionInit) {
-    const { core } = context;
-    this.id = id;
-    const { principal, address, caller } = sender;
-    this.principal = principal;
+  constructor(init: SessionInit) {
+    const { core } = init.context;
+    const { principal, address, caller } = init.sender;
     this.caller = caller;
     this.since = core.clock.now();
     this.lastUsed = this.since;
-    this.#context = context;
-    this.#events = events;
-    this.#onEnd = onEnd;
+    this.#init = init;
     this.#legacy = new LegacyConnection(core, { link: this, principal, address });
   }
 
   get network(): "tcp" {
     return "tcp";
+  }
+
+  /** The caller who opened the stream. */
+  get principal(): Principal | undefined {
+    return this.#init.sender.principal;
   }
 
   get keptSize(): number {
@@ -92,7 +87,7 @@ export class HttpSseSession implements Link, OpenExchange {
     const values: readonly unknown[] = isBatch ? value : [value];
     const problem = isBatch ? this.#legacy.refuseBatch(values.length) : undefined;
     if (problem !== undefined) throw new HttpRefusal(400, problem);
-    const messages = values.map((one) => readMessage(classify(one, this.#context.core.limits.idLength)));
+    const messages = values.map((one) => readMessage(classify(one, this.#init.context.core.limits.idLength)));
     const replies: Awaitable<Reply | undefined>[] = [];
     for (const { kind, message } of messages) {
       if (kind === "request") replies.push(this.#legacy.answer(message, principal));
@@ -104,9 +99,9 @@ export class HttpSseSession implements Link, OpenExchange {
 
   send(message: JsonRpcMessage): void {
     try {
-      this.#events.send(encode(message));
+      this.#init.events.send(encode(message));
     } catch (error) {
-      this.#context.core.report(error, undefined);
+      this.#init.context.core.report(error, undefined);
       if (!isRequest(message)) return;
       const body = { code: ErrorCode.InternalError, message: "Internal error" };
       this.#legacy.session?.receiveResponse(failure(message.id, body));
@@ -114,7 +109,7 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   onInterval(): void {
-    this.#events.comment();
+    this.#init.events.comment();
   }
 
   /** Ends the session when its requests in flight have been answered. */
@@ -124,7 +119,7 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   reset(cause: Error): void {
-    this.#context.core.report(cause, undefined);
+    this.#init.context.core.report(cause, undefined);
     this.end(cause);
   }
 
@@ -133,18 +128,18 @@ export class HttpSseSession implements Link, OpenExchange {
     if (this.#state === "ended") return;
     this.#state = "ended";
     this.#legacy.session?.end(cause);
-    this.#events.end();
-    this.#onEnd();
+    this.#init.events.end();
+    this.#init.onEnd();
   }
 
   /** Sends the replies to one POST together. A request that the client cancelled has no reply. */
   async #sendReplies(pending: readonly Awaitable<Reply | undefined>[], isBatch: boolean): Promise<void> {
     this.#answering++;
     const replies = await all(pending);
-    const encoded = replies.flatMap((reply) => (reply ? [encodeReply(this.#context, reply.message)] : []));
+    const encoded = replies.flatMap((reply) => (reply ? [encodeReply(this.#init.context, reply.message)] : []));
     this.#answering--;
     if (encoded.length > 0 && this.#state !== "ended") {
-      this.#events.send(isBatch ? `[${encoded.join(",")}]` : encoded.join(""));
+      this.#init.events.send(isBatch ? `[${encoded.join(",")}]` : encoded.join(""));
     }
     this.#endIfDone();
   }

@@ -67,6 +67,7 @@ export class HttpSse {
     if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
     const shared = await this.#useShared();
     const { principal } = sender;
+    // A POST names the session only by this id, so it must not be guessable.
     const id = shared ? await shared.withStore(() => shared.relay.open(principal)) : crypto.randomUUID();
 
     const events = new EventStream(exchange);
@@ -76,7 +77,7 @@ export class HttpSse {
       shared?.relay.close(id);
       open.remove(session);
     };
-    const session = new HttpSseSession({ id, context: this.#context, sender, events, onEnd });
+    const session = new HttpSseSession({ context: this.#context, sender, events, onEnd });
     // There is room: `hasRoomFor` has checked it, and a new session stores nothing yet.
     this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
     this.#shares.open(session);

@@ -12,7 +12,7 @@ import type { Cluster } from "../cluster.ts";
 import type { HttpOptions } from "../options.ts";
 import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
-import { type RequestSession, checkVersion, findSession, noLink, sessionOf } from "./find-session.ts";
+import { checkVersion, findSession, sessionOf } from "./find-session.ts";
 import { type HttpSession, type OneWayMessage, StandaloneStream } from "./http-session.ts";
 import { postBatch } from "./post-batch.ts";
 import { tableIsFull } from "./session-shares.ts";
@@ -103,11 +103,12 @@ function postLegacy(context: LegacyContext, posted: Posted, received: Message): 
   const namesSession = sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
   if (message.method === Method.initialize && !namesSession) return openSession(context, posted, message);
 
-  const answer = ({ session, found }: RequestSession): Awaitable<void> => {
-    const stream = found && resumption?.replyStream(found, [message]);
+  const answer = (httpSession: HttpSession): Awaitable<void> => {
+    const { session } = httpSession;
+    const stream = resumption?.replyStream(httpSession, [message]);
     const response = new PostResponse(context, posted, { session, stream });
     const reply = answerInSession(session, message, { link: response, principal, address });
-    return response.settle(found ? found.beforeReply(message, reply) : reply);
+    return response.settle(httpSession.beforeReply(message, reply));
   };
   // Unless the sessions are in a store, one is found without waiting. A promise would cost time in every request (ADR 24).
   const target = sessionOf(context, { head, sender: posted, id });
@@ -117,11 +118,11 @@ function postLegacy(context: LegacyContext, posted: Posted, received: Message): 
 /** Handles a notification or response of a session. */
 async function receive(context: LegacyContext, posted: Posted, received: OneWayMessage): Promise<void> {
   const { exchange: head } = posted;
-  const { found } = await sessionOf(context, { head, sender: posted, id: undefined });
-  if (found) await found.receive(received);
-  else if (received.kind === "response") {
+  const session = await sessionOf(context, { head, sender: posted, id: undefined });
+  if (!context.sessions && received.kind === "response") {
     throw new HttpRefusal(400, "This response belongs to no session. Send the Mcp-Session-Id header of its session.");
   }
+  await session.receive(received);
   head.respond(202, {});
 }
 
@@ -133,7 +134,7 @@ async function openSession(context: LegacyContext, posted: Posted, request: Json
   const opened = sessions?.prepare(caller);
   if (sessions && !opened) throw tableIsFull(sessions.retryAfter, request.id);
   const { reply, session } = initialize(core, request, {
-    link: opened ?? noLink,
+    link: opened ?? { send: () => {} },
     principal,
     address,
     shared: opened?.shared,

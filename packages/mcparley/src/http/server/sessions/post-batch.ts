@@ -6,9 +6,9 @@ import { replyToError } from "../../../server/dispatch/reply.ts";
 import { answerInSession, batchProblem } from "../../../server/protocol/legacy.ts";
 import type { RequestSource } from "../../../server/protocol/modern.ts";
 import type { LegacyContext, Posted } from "../endpoint-context.ts";
-import { type RequestSession, checkVersion, sessionOf } from "./find-session.ts";
+import { checkVersion, sessionOf } from "./find-session.ts";
 import { asEvent, eventHeaders } from "../event-stream.ts";
-import type { OneWayMessage } from "./http-session.ts";
+import type { HttpSession, OneWayMessage } from "./http-session.ts";
 import { HttpRefusal, jsonHeaders } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
 
@@ -17,25 +17,25 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
   const { core, resumption } = context;
   const { exchange: head, principal, address } = posted;
   checkVersion(core, head, undefined);
-  const target = await sessionOf(context, { head, sender: posted, id: undefined });
-  const { session, found } = target;
+  const httpSession = await sessionOf(context, { head, sender: posted, id: undefined });
+  const { session } = httpSession;
   const problem = batchProblem(session, batch.length);
   if (problem !== undefined) throw new HttpRefusal(400, problem);
 
   const messages = batch.map((value) => classify(value, core.limits.idLength));
   const oneWay = messages.filter(isOneWay);
   if (oneWay.length === messages.length) {
-    for (const message of oneWay) await found?.receive(message);
+    for (const message of oneWay) await httpSession.receive(message);
     return head.respond(202, {});
   }
   head.held?.answer(undefined);
   const requests = messages.flatMap((one) => (one.kind === "request" ? one.message : []));
-  const stream = found && resumption?.replyStream(found, requests);
+  const stream = resumption?.replyStream(httpSession, requests);
   const response = new BatchResponse(context, posted, { session, stream });
   response.wait();
   const replies = await Promise.all(
     messages.map(async (message) => {
-      const reply = await handle(target, message, { link: response, principal, address });
+      const reply = await handle(httpSession, message, { link: response, principal, address });
       return reply && !response.sendEarly(reply) ? [reply.message] : [];
     }),
   );
@@ -48,20 +48,19 @@ function isOneWay(message: Classified): message is OneWayMessage {
 
 /** Handles one message of a batch. Returns the reply, if the message has one. */
 async function handle(
-  { session, found }: RequestSession,
+  httpSession: HttpSession,
   message: Classified,
   source: RequestSource,
 ): Promise<Reply | undefined> {
   if (message.kind === "request") {
-    const reply = answerInSession(session, message.message, source);
-    return found ? found.beforeReply(message.message, reply) : reply;
+    const reply = answerInSession(httpSession.session, message.message, source);
+    return httpSession.beforeReply(message.message, reply);
   }
   if (message.kind === "invalid") {
     const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${message.reason}.`);
     return replyToError(message.id, error, undefined);
   }
-  // Without sessions there is nothing that a notification or a response could belong to.
-  await found?.receive(message);
+  await httpSession.receive(message);
   return undefined;
 }
 

@@ -110,13 +110,11 @@ export class TableEntry {
  * when a session must be displaced. An operation takes logarithmic time on average, also at a full table.
  */
 export class SessionShares<S extends TableSession> {
+  readonly #init: SharesInit<S>;
   readonly #max: number;
   readonly #totalSize: number;
   /** Milliseconds until an unused session ends. */
   readonly handshake: number;
-  readonly #clock: Clock;
-  readonly #onUnused: (session: S) => void;
-  readonly #sample: SharesInit<S>["sample"];
   readonly #shares = new Map<string, Share>();
   /** The callers with idle sessions, newcomers and active sessions. The first caller of each loses a session first. */
   readonly #idle = new Ranking<CallerQueue>((a, b) => isBefore(a, b, a.share.count - b.share.count));
@@ -133,14 +131,12 @@ export class SessionShares<S extends TableSession> {
   #size = 0;
   #timer: unknown;
 
-  constructor({ clock, options, onUnused, sample }: SharesInit<S>) {
-    const { max = defaultMaxSessions, totalSize = 67_108_864, handshake = 30_000 } = options;
+  constructor(init: SharesInit<S>) {
+    const { max = defaultMaxSessions, totalSize = 67_108_864, handshake = 30_000 } = init.options;
+    this.#init = init;
     this.#max = max;
     this.#totalSize = totalSize;
     this.handshake = handshake;
-    this.#clock = clock;
-    this.#onUnused = onUnused;
-    this.#sample = sample;
   }
 
   /** Whether a caller can open a session now. */
@@ -175,7 +171,7 @@ export class SessionShares<S extends TableSession> {
 
   /** Number of sessions of a caller. */
   countOf(caller: string): number {
-    return this.#sample?.countOf(caller) ?? this.#shares.get(caller)?.count ?? 0;
+    return this.#init.sample?.countOf(caller) ?? this.#shares.get(caller)?.count ?? 0;
   }
 
   #isFull(more: number): boolean {
@@ -186,7 +182,7 @@ export class SessionShares<S extends TableSession> {
   open(session: S): void {
     this.add(session);
     this.#waiting.add(session);
-    this.#timer ??= this.#clock.setTimeout(() => this.#endUnused(), this.handshake);
+    this.#timer ??= this.#init.clock.setTimeout(() => this.#endUnused(), this.handshake);
   }
 
   /** Adds a session that was used before. Sessions are added in the order of their last use. */
@@ -197,10 +193,10 @@ export class SessionShares<S extends TableSession> {
     const entry = new TableEntry(session, share, this);
     session.entry = entry;
     this.#count++;
-    this.#setCount(share, this.#sample?.countOf(caller) ?? share.count + 1);
+    this.#setCount(share, this.#init.sample?.countOf(caller) ?? share.count + 1);
     this.#countSize(entry, session.keptSize);
     this.#recent.append(entry.ofAll);
-    const isNewcomer = !isOlder(session.since, this.#clock.now());
+    const isNewcomer = !isOlder(session.since, this.#init.clock.now());
     if (isNewcomer) this.#young.add(entry);
     this.#move(entry, isNewcomer ? share.newcomers : share.active);
   }
@@ -211,7 +207,7 @@ export class SessionShares<S extends TableSession> {
     if (!entry) return false;
     this.#countSize(entry, session.keptSize);
     const { share } = entry;
-    entry.usedAt = this.#clock.now();
+    entry.usedAt = this.#init.clock.now();
     this.#recent.append(entry.ofAll);
     const isNewcomer = !isOlder(session.since, entry.usedAt);
     if (!isNewcomer && entry.ofCaller.queue === share.newcomers) this.#young.delete(entry);
@@ -239,7 +235,7 @@ export class SessionShares<S extends TableSession> {
   }
 
   stop(): void {
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    if (this.#timer !== undefined) this.#init.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
@@ -264,7 +260,7 @@ export class SessionShares<S extends TableSession> {
       this.#move(entry, entry.share.active);
     }
     const largest = this.#active.first;
-    if (!largest || 2 * largest.share.count <= (this.#sample?.total ?? this.#count)) return undefined;
+    if (!largest || 2 * largest.share.count <= (this.#init.sample?.total ?? this.#count)) return undefined;
     return largest.share.count > this.countOf(caller) + 1 ? (largest.first?.item.session as S) : undefined;
   }
 
@@ -278,7 +274,7 @@ export class SessionShares<S extends TableSession> {
 
   /** Moves the sessions whose state has changed with time. Each use of a session causes at most one move. */
   #updateStates(): void {
-    const now = this.#clock.now();
+    const now = this.#init.clock.now();
     for (let entry = this.#recent.first?.item; entry && isOlder(entry.usedAt, now); entry = this.#recent.first?.item) {
       const { isBusy } = entry.session;
       this.#young.delete(entry);
@@ -331,15 +327,15 @@ export class SessionShares<S extends TableSession> {
 
   #endUnused(): void {
     this.#timer = undefined;
-    const now = this.#clock.now();
+    const now = this.#init.clock.now();
     for (const session of this.#waiting) {
       const left = session.lastUsed + this.handshake - now;
       if (left > 0) {
-        this.#timer = this.#clock.setTimeout(() => this.#endUnused(), left);
+        this.#timer = this.#init.clock.setTimeout(() => this.#endUnused(), left);
         return;
       }
       this.delete(session);
-      this.#onUnused(session);
+      this.#init.onUnused(session);
     }
   }
 }
