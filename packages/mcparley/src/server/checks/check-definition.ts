@@ -41,12 +41,12 @@ export function describe(
   checkIcons(icons);
   checkScopes(scopes);
   checkMetaKeys(meta, "meta");
-  const described: ListedPrompt = { name };
-  if (title !== undefined) described.title = title;
-  if (description !== undefined) described.description = description;
-  if (icons !== undefined) described.icons = icons;
-  if (meta !== undefined) described._meta = meta;
-  return described;
+  return withoutUndefined<ListedPrompt>({ name, title, description, icons, _meta: meta });
+}
+
+/** Returns a copy of an object without the members that are undefined. */
+export function withoutUndefined<R extends object>(members: { [K in keyof R]: R[K] | undefined }): R {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as R;
 }
 
 function checkIcons(icons: unknown): void {
@@ -176,10 +176,5 @@ function invalid(why: string): LocalError {
 
 /** Returns the description of a server from its definition. */
 export function infoOf({ name, version, title, description, websiteUrl, icons }: AnyServerDefinition): Implementation {
-  const info: Implementation = { name, version };
-  if (title !== undefined) info.title = title;
-  if (description !== undefined) info.description = description;
-  if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
-  if (icons !== undefined) info.icons = icons;
-  return info;
+  return withoutUndefined<Implementation>({ name, version, title, description, websiteUrl, icons });
 }

@@ -1,4 +1,4 @@
-import { type Awaitable, all, isPromise } from "../../rpc/awaitable.ts";
+import { type Awaitable, after, all, isPromise } from "../../rpc/awaitable.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { PromptArgument } from "../../mcp/prompts.ts";
@@ -8,7 +8,7 @@ import { type Outcome, type ValidationIssue, pointerStep } from "../../schema/sc
 import { type TypedSchema, isStandardSchema } from "../../schema/standard-schema.ts";
 import type { CompletionHandler, PromptArgumentDefinition } from "../core/definition-types.ts";
 import type { PreparedArguments } from "../core/server-core.ts";
-import { checkComplete, explained } from "../checks/check-definition.ts";
+import { checkComplete, explained, withoutUndefined } from "../checks/check-definition.ts";
 import { checkMembers, isRecord } from "../checks/known-members.ts";
 
 /** A part of a JSON Schema, and the schema that its references point into. */
@@ -64,11 +64,8 @@ function prepareArgument(name: string, argument: unknown): Argument {
   checkMembers("argument", argument, `arguments.${name}`);
   const { title, description, required, complete, schema } = argument as PromptArgumentDefinition;
   checkComplete(complete, `arguments.${name}.complete`);
-  const listed: PromptArgument = { name };
-  if (title !== undefined) listed.title = title;
-  if (description !== undefined) listed.description = description;
   if (schema === undefined) {
-    if (required) listed.required = true;
+    const listed = withoutUndefined<PromptArgument>({ name, title, description, required: required || undefined });
     return { listed, suggestions: complete, json: undefined, validate: undefined };
   }
   if (!isSchema(schema))
@@ -89,10 +86,8 @@ function withSchema(
     { name, ...(!acceptsNothing(validate) && { required: true }) },
     { schema: json, root: json },
   );
-  const { listed } = argument;
-  if (title !== undefined) listed.title = title;
-  if (description !== undefined) listed.description = description;
-  return { ...argument, validate, suggestions: complete ?? argument.suggestions };
+  const listed = { ...argument.listed, ...withoutUndefined<Partial<PromptArgument>>({ title, description }) };
+  return { ...argument, listed, validate, suggestions: complete ?? argument.suggestions };
 }
 
 /** Whether a schema has the suggestions of the official SDK, which would be ignored. */
@@ -139,7 +134,7 @@ function prepared(args: readonly Argument[], validateAll: CompiledSchema["valida
       }
       if (isPlain) return texts;
       const outcome = validateAll ? validateAll(values) : validateEach(args, values);
-      return isPromise(outcome) ? outcome.then((ready) => valueOf(prompt, ready)) : valueOf(prompt, outcome);
+      return after(outcome, (ready) => valueOf(prompt, ready));
     },
   };
 }
@@ -161,24 +156,26 @@ function valuesOf(args: readonly Argument[], texts: Readonly<Record<string, stri
 
 /** Validates the value of each argument by its own schema. Other values are left out. */
 function validateEach(args: readonly Argument[], values: JsonObject): Awaitable<Outcome> {
-  const outcomes = all(
-    args.map(({ listed: { name }, validate }): Awaitable<readonly [string, Outcome]> => {
-      const value = Object.hasOwn(values, name) ? values[name] : undefined;
-      const outcome = validate ? validate(value) : { value };
-      return isPromise(outcome) ? outcome.then((ready) => [name, ready] as const) : [name, outcome];
-    }),
-  );
-  return isPromise(outcomes) ? outcomes.then(join) : join(outcomes);
+  const outcomes = args.map(({ listed: { name }, validate }) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    return after<Outcome, NamedOutcome>(validate ? validate(value) : { value }, (outcome) => ({ name, outcome }));
+  });
+  return after(all(outcomes), join);
 }
 
-function join(outcomes: readonly (readonly [name: string, outcome: Outcome])[]): Outcome {
-  const issues = outcomes.flatMap(([name, outcome]) =>
-    (outcome.issues ?? []).map(({ path, message }) => ({ path: pointerStep(name) + path, message })),
-  );
-  if (issues.length > 0) return { issues };
-  const values = outcomes.map(([name, outcome]) => [name, outcome.issues ? undefined : outcome.value] as const);
-  const present = values.filter(([, value]) => value !== undefined);
-  return { value: Object.fromEntries(present) };
+interface NamedOutcome {
+  name: string;
+  outcome: Outcome;
+}
+
+function join(outcomes: readonly NamedOutcome[]): Outcome {
+  const issues: ValidationIssue[] = [];
+  const values: [name: string, value: unknown][] = [];
+  for (const { name, outcome } of outcomes) {
+    for (const { path, message } of outcome.issues ?? []) issues.push({ path: pointerStep(name) + path, message });
+    if (!outcome.issues && outcome.value !== undefined) values.push([name, outcome.value]);
+  }
+  return issues.length > 0 ? { issues } : { value: Object.fromEntries(values) };
 }
 
 function valueOf(prompt: string, outcome: Outcome): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import { type Awaitable, after } from "../../rpc/awaitable.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { requireWellFormed } from "../../rpc/well-formed.ts";
@@ -32,21 +32,11 @@ export function getPrompt(call: Call): Awaitable<JsonObject | InputRequired> {
   const prompt = call.core.offering.prompts.entry(name);
   if (!prompt) throw invalidParams(`Unknown prompt: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
   requireScopes(prompt.definition.scopes, call.principal);
-  const args = prompt.arguments.read(name, texts, call.core.limits);
-  return isPromise(args) ? args.then((ready) => runPrompt(prompt, ready, call)) : runPrompt(prompt, args, call);
-}
-
-function runPrompt(
-  prompt: PromptEntry,
-  args: Record<string, unknown>,
-  call: Call,
-): Awaitable<JsonObject | InputRequired> {
   // Without a promise if possible, as in `callTool`.
-  const context = handlerContext(call);
-  const returned = isPromise(context)
-    ? context.then((ready) => prompt.definition.get(args as never, ready))
-    : prompt.definition.get(args as never, context);
-  return isPromise(returned) ? returned.then((got) => toResult(prompt, got)) : toResult(prompt, returned);
+  return after(prompt.arguments.read(name, texts, call.core.limits), (args) => {
+    const returned = after(handlerContext(call), (context) => prompt.definition.get(args as never, context));
+    return after(returned, (value) => toResult(prompt, value));
+  });
 }
 
 function toResult({ name, definition }: PromptEntry, returned: unknown): JsonObject | InputRequired {

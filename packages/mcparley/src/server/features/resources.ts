@@ -1,4 +1,4 @@
-import { type Awaitable, all, isPromise } from "../../rpc/awaitable.ts";
+import { type Awaitable, after, all } from "../../rpc/awaitable.ts";
 import { toBase64, streamToBase64 } from "../../rpc/base64.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
@@ -37,11 +37,7 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
     checkMembers("cache", definition.cache ?? {}, "cache");
     checkCacheHint(definition.cache ?? {});
     for (const [variable, source] of Object.entries(complete ?? {})) checkComplete(source, `complete.${variable}`);
-    const shared = {
-      ...described,
-      ...(mimeType && { mimeType }),
-      ...(annotations && { annotations }),
-    };
+    const shared = { ...described, ...(mimeType && { mimeType }), ...(annotations && { annotations }) };
     const listed: ListedResource = { uri, ...shared };
     if (size !== undefined) listed.size = size;
     const isTemplate = uri.includes("{");
@@ -74,13 +70,8 @@ export function readResource(call: Call): Awaitable<JsonObject | InputRequired> 
   call.uri = uri;
   // Without a promise if possible, as in `callTool`.
   const variables = found.variables as never;
-  const context = handlerContext(call);
-  const returned = isPromise(context)
-    ? context.then((ready) => definition.read(variables, ready))
-    : definition.read(variables, context);
-  return isPromise(returned)
-    ? returned.then((ready) => toResult(ready, uri, definition))
-    : toResult(returned, uri, definition);
+  const returned = after(handlerContext(call), (context) => definition.read(variables, context));
+  return after(returned, (value) => toResult(value, uri, definition));
 }
 
 function toResult(
@@ -95,8 +86,8 @@ function toResult(
     return { ...hint, ...returned };
   }
   const parts: unknown[] = Array.isArray(returned) ? returned : [returned];
-  const contents = all(parts.map((part) => toContents(part, uri, mimeType)));
-  return isPromise(contents) ? contents.then((ready) => ({ contents: ready, ...hint })) : { contents, ...hint };
+  const pending = all(parts.map((part) => toContents(part, uri, mimeType)));
+  return after(pending, (contents) => ({ contents, ...hint }));
 }
 
 function toContents(part: unknown, uri: string, mimeType: string | undefined): Awaitable<ResourceContents> {

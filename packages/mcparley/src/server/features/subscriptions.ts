@@ -106,15 +106,14 @@ function makeRoom({ core, principal, peer }: Call): void {
 
 /** Adds a stream that receives changes; the returned function removes it. */
 function openStream({ core, principal, peer }: Call, stream: Stream): () => void {
-  let shares = sharesOf.get(core);
-  if (!shares) sharesOf.set(core, (shares = new Shares()));
+  const shares = sharesOf.get(core) ?? new Shares();
+  sharesOf.set(core, shares);
   const caller = callerKey(principal, peer.address);
-  const opened = shares;
   const leave = core.openStream(stream);
-  opened.add(caller, stream);
+  shares.add(caller, stream);
   return () => {
     leave();
-    opened.delete(caller, stream);
+    shares.delete(caller, stream);
   };
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { type JsonObject, type Prepared, type RequestId, isObject } from "../../rpc/messages.ts";
+import { printable } from "../../rpc/printable.ts";
 import { redact } from "../../rpc/redact.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
@@ -10,7 +11,6 @@ import type { Observers } from "../core/server-core.ts";
 import type { Peer, Principal } from "../core/context.ts";
 import type { AnyServerDefinition } from "../core/options.ts";
 import type { ServerCall, ServerObserver } from "../core/observer.ts";
-import { toConsole, warnOnConsole } from "./to-console.ts";
 
 const maxWhat = 200;
 const maxName = 500;
@@ -151,4 +151,32 @@ function endOfError(error: unknown): Omit<CallEnd, "durationMs"> {
   }
   const timedOut = error instanceof LocalError && error.code === "timeout";
   return { outcome: timedOut ? "timeout" : "error", code: undefined, message: undefined };
+}
+
+/** Maximum number of causes of an error that are written. */
+const maxCauses = 5;
+
+/** Writes a warning to the console. It may contain text of a caller. */
+function warnOnConsole(text: string): void {
+  // oxlint-disable-next-line no-console -- the default, so that the author sees it during development
+  console.warn(printable(text));
+}
+
+/**
+ * Writes an error and its causes to the console, unless one of the observers receives errors.
+ *
+ * Its message may contain text of a caller, which must not control the operator's terminal. The console shows the stack of
+ * an error unchanged.
+ */
+export function toConsole(error: unknown, observers: readonly ServerObserver[] = []): void {
+  if (observers.some((observer) => observer.failed !== undefined)) return;
+  // oxlint-disable-next-line no-console -- the last resort, so that no defect goes unnoticed
+  console.error(printable(describeError(error, 0)));
+}
+
+function describeError(error: unknown, depth: number): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = error.stack ?? String(error);
+  const { cause } = error;
+  return cause === undefined || depth >= maxCauses ? text : `${text}\nCaused by: ${describeError(cause, depth + 1)}`;
 }

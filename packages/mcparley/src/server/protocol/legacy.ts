@@ -13,7 +13,7 @@ import { checkProgressToken } from "../../mcp/progress.ts";
 import { legacyRevisions, negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { answer, checkParams } from "../dispatch/dispatch.ts";
 import { replyToError } from "../dispatch/reply.ts";
-import type { Link, Reply } from "../core/call.ts";
+import type { Reply } from "../core/call.ts";
 import { OpenCall } from "../dispatch/open-call.ts";
 import type { Principal } from "../core/context.ts";
 import type { ServerCore } from "../core/server-core.ts";
@@ -22,13 +22,8 @@ import { Session, type SharedBy } from "./session.ts";
 import { checkStoredSize } from "../core/stored-size.ts";
 import { checkVisits } from "./url-visits.ts";
 
-/** The connection on which a session is opened. */
-interface SessionSource {
-  /** Sends messages to the client. */
-  link: Link;
-  principal: Principal | undefined;
-  /** The IP address that the request came from, if it is known. */
-  address?: string | undefined;
+/** The connection on which a session is opened. Its link sends messages that belong to no request of the client. */
+interface SessionSource extends RequestSource {
   shared?: SharedBy | undefined;
   /** Whether the endpoint has no sessions, so that each request is independent. Default: false. */
   isTransient?: boolean;

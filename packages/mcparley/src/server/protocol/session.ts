@@ -83,7 +83,9 @@ export class Session implements CallSession, Listener {
   readonly #size: number;
   /** Characters of the subscribed URIs. */
   #uriSize = 0;
-  // Most sessions need none of these three, and there may be many sessions.
+  // Most sessions need none of these four, and there may be many sessions.
+  /** The ids of the visits to URLs that the client was asked for, and that are not complete. */
+  visits: Set<string> | undefined;
   /** The calls that are not answered yet, by id. */
   #calls: Map<RequestId, Call> | undefined;
   #subscriptions: Set<string> | undefined;
@@ -277,7 +279,7 @@ export class Session implements CallSession, Listener {
     this.endPings();
     for (const call of this.#calls?.values() ?? []) call.cancel(cause);
     this.#requests?.end(cause);
-    visitsOf(this.core).forget(this);
+    for (const id of this.visits ?? []) visitsOf(this.core).take(id);
     const { core, revision } = this;
     const durationMs = core.clock.now() - this.#since;
     const end = { durationMs, revision: revision.version, reason: cause.message };
