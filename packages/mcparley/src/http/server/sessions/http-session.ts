@@ -105,7 +105,7 @@ export class HttpSession implements Link {
   attach(stream: StandaloneStream): void {
     this.#streams ??= [];
     this.#streams.push(stream);
-    if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
+    if (this.#streams.length > maxStreams) this.#streams.shift()?.endStream();
     for (const message of this.#waiting?.values() ?? []) {
       // The credential that opens the stream may have fewer scopes than the one that subscribed.
       const uri = updatedUri(message);
@@ -136,7 +136,7 @@ export class HttpSession implements Link {
   endStreams(): void {
     const streams = this.#streams ?? [];
     this.#streams = undefined;
-    for (const stream of streams) stream.end();
+    for (const stream of streams) stream.endStream();
   }
 
   /** Ends the session, and cancels its calls and its input requests. */
@@ -178,7 +178,7 @@ export class StandaloneStream implements OpenExchange {
     this.#events = begin(this.#leave);
     open.add(this);
     session.attach(this);
-    exchange.onGone(() => this.end());
+    exchange.onGone(() => this.endStream());
   }
 
   /** Sends a message that is already encoded as JSON. */
@@ -191,10 +191,6 @@ export class StandaloneStream implements OpenExchange {
   }
 
   endStream(): void {
-    this.end();
-  }
-
-  end(): void {
     this.#leave();
     this.#events.end();
   }
