@@ -93,7 +93,7 @@ export const rpcReaders = [
         const stream = new PassThrough();
         const tail = stderrTail(stream, "ignore", () => {});
         stream.emit("data", Buffer.from(text));
-        return exitedError("a", { code: 1, signal: null }, { stderr: tail(), repeated: "", hasSpoken: false });
+        return exitedError("a", { code: 1, signal: null }, { stderr: tail(), failureNote: "", hasSpoken: false });
       };
     },
     around: [{}, { head: "Error: " }, { head: "    at " }],

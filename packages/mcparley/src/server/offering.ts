@@ -54,7 +54,7 @@ export class PreparedOffering implements Offering {
       member: "tools",
       entries: () => this.tools.entries(),
       show: ({ listed, definition: { extensions = [] } }, { encoder, revision }) =>
-        extensions.reduce((shown, one) => one.list?.(shown, revision) ?? shown, encoder.tool(listed)),
+        extensions.reduce((entry, one) => one.list?.(entry, revision) ?? entry, encoder.tool(listed)),
     });
     this.promptList = list({
       member: "prompts",
@@ -126,9 +126,9 @@ export class PreparedOffering implements Offering {
       throw new LocalError("invalid_definition", why);
     }
     const feature = definition["~feature"];
-    const prepared = feature.prepare(entry) as E;
+    const preparedEntry = feature.prepare(entry) as E;
     for (const [method, answer] of Object.entries(feature.methods)) this.answers.set(method, answer);
-    return prepared;
+    return preparedEntry;
   }
 
   #watch(kind: ListKind, registry: PreparedRegistry<any, any>, lists: { clear(): void }[]): void {

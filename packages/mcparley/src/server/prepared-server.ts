@@ -143,10 +143,10 @@ export class PreparedServer implements ServerCore {
 
 /** Returns the methods of an extension, by name. Throws `invalid_definition` if one is a method of the protocol. */
 function methodsOf({ id, methods = {} }: ServerExtension): [name: string, method: ExtensionMethod][] {
-  const replaced = Object.keys(methods).find((method) => methodTable.has(method));
-  if (replaced === undefined) return Object.entries(methods);
+  const protocolMethod = Object.keys(methods).find((method) => methodTable.has(method));
+  if (protocolMethod === undefined) return Object.entries(methods);
   throw new LocalError(
     "invalid_definition",
-    `The extension ${id} may not replace ${replaced}; wrap it with middleware.`,
+    `The extension ${id} may not replace ${protocolMethod}; wrap it with middleware.`,
   );
 }

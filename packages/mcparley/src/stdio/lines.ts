@@ -13,20 +13,20 @@ const DEFAULT_MAX_LINE_BYTES = 16_777_216;
  * The maximum size of a line: the configured one, or the default, which is raised while a request expects a larger reply.
  */
 export class LineLimit {
-  readonly #configured: number | undefined;
+  readonly #maxBytes: number | undefined;
   /** The maximum sizes of larger replies, by the ids of their requests. */
   readonly #larger = new Map<unknown, number>();
 
-  constructor(configured: number | undefined) {
-    this.#configured = configured;
+  constructor(maxBytes: number | undefined) {
+    this.#maxBytes = maxBytes;
   }
 
   get bytes(): number {
-    return this.#configured ?? Math.max(DEFAULT_MAX_LINE_BYTES, ...this.#larger.values());
+    return this.#maxBytes ?? Math.max(DEFAULT_MAX_LINE_BYTES, ...this.#larger.values());
   }
 
   /** Called with each sent message. Raises the limit if a larger reply is expected, until it arrives or is cancelled. */
-  sent(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): void {
+  noteSent(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): void {
     if (Array.isArray(message)) return;
     if (envelope?.maxReply && isRequest(message)) this.#larger.set(message.id, envelope.maxReply);
     if (this.#larger.size > 0 && "method" in message && message.method === Notification.cancelled) {
@@ -35,7 +35,7 @@ export class LineLimit {
   }
 
   /** Called with each received value. Restores the limit after a larger reply. */
-  received(value: unknown): void {
+  noteReceived(value: unknown): void {
     if (this.#larger.size > 0 && isObject(value) && !("method" in value)) this.#larger.delete(value.id);
   }
 }
@@ -54,13 +54,13 @@ interface DroppedLine {
 
 interface LineSink {
   /** Called for each line, without its line ending. Empty lines are ignored. */
-  line(text: string): void;
+  onLine(text: string): void;
   /** Called once for each line that is dropped, at its end. */
-  dropped(line: DroppedLine): void;
+  onDropped(line: DroppedLine): void;
   /** Called with the number of bytes of a line of which another part has arrived. */
-  arriving?(bytes: number): void;
+  onPart?(bytes: number): void;
   /** Called at the end of the input with the text after the last line ending. */
-  unfinished(text: string): void;
+  onUnfinished(text: string): void;
 }
 
 const LF = 10;
@@ -78,7 +78,7 @@ export class LineReader {
   readonly #limit: LineLimit;
   readonly #sink: LineSink;
   /** The bytes of the incomplete line, or only its start if it is too large. */
-  readonly #collected = new CollectedBytes();
+  readonly #memory = new CollectedBytes();
   /** Number of bytes of the incomplete line, including dropped ones. */
   #size = 0;
   /** Whether no byte of the incomplete line was dropped. */
@@ -99,21 +99,21 @@ export class LineReader {
       if (this.#size === 0) this.#deliver(bytes, start, end);
       else {
         this.#collect(bytes.subarray(start, end));
-        this.#deliver(asBuffer(this.#collected.view), 0, this.#size);
+        this.#deliver(asBuffer(this.#memory.view), 0, this.#size);
       }
       start = end + 1;
     }
     if (start === bytes.length) return;
     this.#collect(bytes.subarray(start));
-    this.#sink.arriving?.(this.#size);
+    this.#sink.onPart?.(this.#size);
   }
 
   end(): void {
     const size = this.#size;
-    const bytes = asBuffer(this.#collected.view);
+    const bytes = asBuffer(this.#memory.view);
     if (this.#isTooLarge(size)) {
-      this.#sink.dropped({ reason: "too_large", bytes: size, head: headOf(bytes, 0, size) });
-    } else if (size > 0) this.#sink.unfinished(bytes.toString("utf8"));
+      this.#sink.onDropped({ reason: "too_large", bytes: size, head: headOf(bytes, 0, size) });
+    } else if (size > 0) this.#sink.onUnfinished(bytes.toString("utf8"));
     this.#clear();
   }
 
@@ -128,9 +128,9 @@ export class LineReader {
     const head = isTooLarge || isInvalid ? headOf(bytes, start, end) : "";
     // The bytes of a large line are released before its text is parsed.
     this.#clear();
-    if (isTooLarge) this.#sink.dropped({ reason: "too_large", bytes: end - start, head });
-    else if (isInvalid) this.#sink.dropped({ reason: "not_utf8", bytes: length, head });
-    else if (length > 0) this.#sink.line(text);
+    if (isTooLarge) this.#sink.onDropped({ reason: "too_large", bytes: end - start, head });
+    else if (isInvalid) this.#sink.onDropped({ reason: "not_utf8", bytes: length, head });
+    else if (length > 0) this.#sink.onLine(text);
   }
 
   #isTooLarge(length: number): boolean {
@@ -145,10 +145,10 @@ export class LineReader {
     // Over the limit, also if the last byte is the CR of the line ending. From now on only the start is kept.
     if (this.#isWhole && this.#size > limit + 1) {
       this.#isWhole = false;
-      this.#collected.keepStart(HEAD_BYTES);
+      this.#memory.keepStart(HEAD_BYTES);
     }
-    if (this.#isWhole) this.#collected.add(bytes, limit + 1);
-    else this.#collected.add(bytes.subarray(0, HEAD_BYTES - this.#collected.size), HEAD_BYTES);
+    if (this.#isWhole) this.#memory.add(bytes, limit + 1);
+    else this.#memory.add(bytes.subarray(0, HEAD_BYTES - this.#memory.size), HEAD_BYTES);
   }
 
   #clear(): void {
@@ -156,7 +156,7 @@ export class LineReader {
     this.#size = 0;
     this.#largestLimit = 0;
     this.#isWhole = true;
-    this.#collected.clear();
+    this.#memory.clear();
   }
 }
 
@@ -199,12 +199,12 @@ export function jsonLines(
       receiver.malformed(new LocalError("invalid_message", `${fact}. ${cure}`, { cause }));
       return;
     }
-    limit.received(value);
+    limit.noteReceived(value);
     receiver.message(value);
   };
   return {
-    line: (text) => parse(text, "A line is not JSON"),
-    dropped(line) {
+    onLine: (text) => parse(text, "A line is not JSON"),
+    onDropped(line) {
       if (!isOpen()) return;
       const error = errorOf(line, limit.bytes);
       receiver.malformed(error);
@@ -213,7 +213,7 @@ export function jsonLines(
       if (id !== undefined && isOpen()) receiver.failed?.(id, error);
     },
     // A peer may omit the last line ending. JSON that was cut off never parses as an object.
-    unfinished: (text) => parse(text, "The input ended inside a line"),
+    onUnfinished: (text) => parse(text, "The input ended inside a line"),
   };
 }
 

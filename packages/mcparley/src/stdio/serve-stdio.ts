@@ -189,11 +189,11 @@ function redirectStdout(): Write {
   stdout.on("error", () => {});
   stderr.on("error", () => {});
   let isNamed = false;
-  const redirected = (...args: Parameters<Write>): true => {
+  const writeToStderr = (...args: Parameters<Write>): true => {
     if (!isNamed) {
       isNamed = true;
       const trace: { stack?: string } = {};
-      Error.captureStackTrace(trace, redirected);
+      Error.captureStackTrace(trace, writeToStderr);
       const frames = trace.stack?.split("\n").slice(1) ?? [];
       const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown location";
       const notice = "stdout carries the protocol, so all other output goes to stderr";
@@ -203,6 +203,6 @@ function redirectStdout(): Write {
     // Never false: a stream that pipes into stdout would wait for a `drain` event that only stderr emits.
     return true;
   };
-  stdout.write = redirected as Write;
+  stdout.write = writeToStderr as Write;
   return write;
 }

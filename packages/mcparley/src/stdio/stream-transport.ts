@@ -119,7 +119,7 @@ export class StreamTransport implements Transport {
   }
 
   send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
-    this.#limit.sent(message, envelope);
+    this.#limit.noteSent(message, envelope);
     return this.#writer.send(message);
   }
 

@@ -1,7 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { HttpOptions } from "./options.ts";
 import type { HttpRequestHead, HttpExchange, ReadLimits } from "../exchange.ts";
-import { HttpRefusal, shown, tooLarge } from "./refusal.ts";
+import { HttpRefusal, shortenValue, tooLarge } from "./refusal.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 
 /** A part of an HTTP endpoint: the MCP endpoint, or one of the two paths of the HTTP+SSE transport. */
@@ -99,13 +99,13 @@ export function readJson(exchange: HttpExchange, limits: ReadLimits): Promise<un
   const type = exchange.header("content-type");
   // Other content types are refused: a web page can send a form or plain text without a CORS preflight.
   if (type !== jsonType && type?.split(";", 1)[0]?.trim().toLowerCase() !== jsonType) {
-    const received = type === undefined ? "none" : `"${shown(type)}"`;
-    return Promise.reject(new HttpRefusal(415, `Content-Type must be application/json; got ${received}.`));
+    const receivedType = type === undefined ? "none" : `"${shortenValue(type)}"`;
+    return Promise.reject(new HttpRefusal(415, `Content-Type must be application/json; got ${receivedType}.`));
   }
   const encoding = exchange.header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity" && parsedBody === undefined) {
     const cure = "Send it without Content-Encoding.";
-    return Promise.reject(new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". ${cure}`));
+    return Promise.reject(new HttpRefusal(415, `The body is encoded as "${shortenValue(encoding)}". ${cure}`));
   }
   if (parsedBody !== undefined) return checkParsed(exchange, parsedBody, limits.maxBytes);
   return exchange.readText(limits).then(parse);
@@ -120,10 +120,10 @@ function parse(text: string): unknown {
 }
 
 /** Applies the size limit to a body that a framework has parsed: to `Content-Length` if possible, else to its JSON. */
-async function checkParsed(exchange: HttpExchange, parsed: unknown, maxBytes: number): Promise<unknown> {
-  const sent = exchange.header("content-length");
-  const isPlain = sent !== undefined && exchange.header("content-encoding") === undefined;
-  const length = isPlain ? Number(sent) : new TextEncoder().encode(JSON.stringify(parsed)).length;
+async function checkParsed(exchange: HttpExchange, body: unknown, maxBytes: number): Promise<unknown> {
+  const declaredLength = exchange.header("content-length");
+  const isPlain = declaredLength !== undefined && exchange.header("content-encoding") === undefined;
+  const length = isPlain ? Number(declaredLength) : new TextEncoder().encode(JSON.stringify(body)).length;
   if (length > maxBytes) throw tooLarge(maxBytes);
-  return parsed;
+  return body;
 }

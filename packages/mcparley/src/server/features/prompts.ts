@@ -7,7 +7,7 @@ import { type Call, handlerContext } from "../core/call.ts";
 import type { PromptEntry } from "../core/server-core.ts";
 import { requireScopes } from "../core/scopes.ts";
 import type { Prompt } from "../core/definition-types.ts";
-import { describe, explained } from "../checks/check-definition.ts";
+import { describe, explainErrors } from "../checks/check-definition.ts";
 import { InputRequired } from "../core/input-required.ts";
 import type { Entry } from "../core/registry.ts";
 import { isContent, user } from "./content.ts";
@@ -16,13 +16,13 @@ import { prepareArguments } from "./prompt-arguments.ts";
 /** Builds the entry of a prompt in `prompts/list`. Throws `invalid_definition`, naming the prompt. */
 export function preparePrompt(entry: Entry<Prompt>): PromptEntry {
   const { name, definition } = entry;
-  return explained(`prompt "${name}"`, () => {
-    const listed: ListedPrompt = describe("prompt", name, definition);
+  return explainErrors(`prompt "${name}"`, () => {
+    const listEntry: ListedPrompt = describe("prompt", name, definition);
     const args = prepareArguments(definition.arguments);
     if (typeof definition.get !== "function") throw new TypeError("it has no `get` function");
     for (const argument of args.listed) requireWellFormed(argument.name, "its argument");
-    if (args.listed.length > 0) listed.arguments = [...args.listed];
-    return { ...entry, listed, arguments: args };
+    if (args.listed.length > 0) listEntry.arguments = [...args.listed];
+    return { ...entry, listed: listEntry, arguments: args };
   });
 }
 
@@ -34,15 +34,15 @@ export function getPrompt(call: Call): Awaitable<JsonObject | InputRequired> {
   requireScopes(prompt.definition.scopes, call.principal);
   // Without a promise if possible, as in `callTool`.
   return after(prompt.arguments.read(name, texts, call.core.limits), (args) => {
-    const returned = after(handlerContext(call), (context) => prompt.definition.get(args as never, context));
-    return after(returned, (value) => toResult(prompt, value));
+    const pendingValue = after(handlerContext(call), (context) => prompt.definition.get(args as never, context));
+    return after(pendingValue, (value) => toResult(prompt, value));
   });
 }
 
-function toResult({ name, definition }: PromptEntry, returned: unknown): JsonObject | InputRequired {
-  if (returned instanceof InputRequired) return returned;
-  if (isObject(returned) && Array.isArray(returned.messages)) return returned;
-  const parts: unknown[] = Array.isArray(returned) ? returned : [returned];
+function toResult({ name, definition }: PromptEntry, value: unknown): JsonObject | InputRequired {
+  if (value instanceof InputRequired) return value;
+  if (isObject(value) && Array.isArray(value.messages)) return value;
+  const parts: unknown[] = Array.isArray(value) ? value : [value];
   const result: JsonObject = { messages: parts.map((part) => toMessage(name, part)) };
   if (definition.description !== undefined) result.description = definition.description;
   return result;

@@ -29,9 +29,9 @@ const seals = new WeakMap<ServerCore, StateSeal>();
  * the same binding and a known key, before it expires.
  */
 export function sealOf(core: ServerCore): StateSeal {
-  const made = seals.get(core) ?? makeSeal(core);
-  seals.set(core, made);
-  return made;
+  const seal = seals.get(core) ?? makeSeal(core);
+  seals.set(core, seal);
+  return seal;
 }
 
 function makeSeal(core: ServerCore): StateSeal {
@@ -48,23 +48,23 @@ function makeSeal(core: ServerCore): StateSeal {
       if (!current) throw new TypeError("The server has no key for sealing request states.");
       const iv = crypto.getRandomValues(new Uint8Array(ivLength));
       const plain = encoder.encode(JSON.stringify({ expires: clock.now() + limits.stateTtl, value }));
-      const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(iv, binding), current.key, plain));
-      const envelope = new Uint8Array(keyIdLength + ivLength + sealed.length);
+      const ciphertext = new Uint8Array(await crypto.subtle.encrypt(algorithm(iv, binding), current.key, plain));
+      const envelope = new Uint8Array(keyIdLength + ivLength + ciphertext.length);
       envelope.set(current.id);
       envelope.set(iv, keyIdLength);
-      envelope.set(sealed, keyIdLength + ivLength);
+      envelope.set(ciphertext, keyIdLength + ivLength);
       return toBase64Url(envelope);
     },
     async open(state, binding) {
       const envelope = fromBase64Url(state);
       if (!envelope || envelope.length <= keyIdLength + ivLength) throw invalidState();
       const isNamed = ({ id }: SealingKey): boolean => id.every((byte, index) => byte === envelope[index]);
-      const found = (await readKeys(freshness)).find(isNamed) ?? (await readKeys(unknownInterval)).find(isNamed);
-      if (!found) throw invalidState();
+      const sealingKey = (await readKeys(freshness)).find(isNamed) ?? (await readKeys(unknownInterval)).find(isNamed);
+      if (!sealingKey) throw invalidState();
       const iv = envelope.subarray(keyIdLength, keyIdLength + ivLength);
-      const sealed = envelope.subarray(keyIdLength + ivLength);
+      const ciphertext = envelope.subarray(keyIdLength + ivLength);
       const options = algorithm(iv, await binding());
-      const plain = await crypto.subtle.decrypt(options, found.key, sealed).catch(() => undefined);
+      const plain = await crypto.subtle.decrypt(options, sealingKey.key, ciphertext).catch(() => undefined);
       if (!plain) throw invalidState();
       const { expires, value }: { expires: number; value: unknown } = JSON.parse(decoder.decode(plain));
       if (clock.now() >= expires) throw invalidState();
@@ -103,8 +103,8 @@ type ReadKeys = (maxAge: number) => Promise<SealingKey[]>;
 function keysOf(core: ServerCore): ReadKeys {
   const { stateKeys, store } = core.definition;
   if (!stateKeys && store) return sharedKeys(core);
-  const given = stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))];
-  const ring = Promise.all(given.map(importKey));
+  const rawKeys = stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))];
+  const ring = Promise.all(rawKeys.map(importKey));
   ring.catch(() => {});
   return () => ring;
 }
@@ -152,13 +152,13 @@ function sharedKeys(core: ServerCore): ReadKeys {
   function readAgain(maxAge: number): Promise<SealingKey[]> {
     const now = clock.now();
     if (ring && now - readAt < maxAge) return ring;
-    const before = ring;
+    const previousRing = ring;
     readAt = now;
     const reading = read().catch((error: unknown) => {
-      if (ring === reading) ring = before;
-      if (!before || !isUnavailable(error)) throw error;
+      if (ring === reading) ring = previousRing;
+      if (!previousRing || !isUnavailable(error)) throw error;
       core.report(error, undefined);
-      return before;
+      return previousRing;
     });
     ring = reading;
     return reading;
@@ -168,23 +168,23 @@ function sharedKeys(core: ServerCore): ReadKeys {
     const name = "state-keys";
     for (;;) {
       const text = await store.get(name);
-      const stored: StoredKey[] = text === undefined ? [] : JSON.parse(text);
-      const due = dueKeys(stored);
-      if (due === stored) return Promise.all(stored.map(({ key }) => importKey(fromBase64Url(key)!)));
+      const storedKeys: StoredKey[] = text === undefined ? [] : JSON.parse(text);
+      const due = dueKeys(storedKeys);
+      if (due === storedKeys) return Promise.all(storedKeys.map(({ key }) => importKey(fromBase64Url(key)!)));
       // Of several processes that create a key at the same time, one succeeds, and the others use its key.
       await store.compareAndSet(name, text, JSON.stringify(due), { ttl });
     }
   }
 
   /** Returns the keys that should be in the store now: with a new key if the first one is old, and without expired keys. */
-  function dueKeys(stored: StoredKey[]): StoredKey[] {
+  function dueKeys(storedKeys: StoredKey[]): StoredKey[] {
     const now = clock.now();
-    const [sealing] = stored;
-    if (sealing && now - sealing.madeAt < rotation) return stored;
+    const [sealing] = storedKeys;
+    if (sealing && now - sealing.madeAt < rotation) return storedKeys;
     const key = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
     // A key sealed for the last time when the key before it in the list was created, or a little later on another machine.
-    const useful = stored.filter((_, index) => {
-      const replacedAt = stored[index - 1]?.madeAt ?? now;
+    const useful = storedKeys.filter((_, index) => {
+      const replacedAt = storedKeys[index - 1]?.madeAt ?? now;
       return now - replacedAt < limits.stateTtl + freshness + skew;
     });
     return [{ key, madeAt: now }, ...useful];

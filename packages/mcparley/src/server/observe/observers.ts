@@ -31,11 +31,11 @@ export function observersOf(definition: AnyServerDefinition, clock: Clock): Obse
   };
   return {
     async call(call, answer) {
-      const at = clock.now();
-      const run = startCall(observers, new SeenCall(call, at), report);
+      const startTime = clock.now();
+      const run = startCall(observers, new SeenCall(call, startTime), report);
       const end = (how: Omit<CallEnd, "durationMs">): void => {
         const outcome = call.cancelled ? "cancelled" : how.outcome;
-        run.ended({ ...how, outcome, durationMs: clock.now() - at });
+        run.ended({ ...how, outcome, durationMs: clock.now() - startTime });
       };
       try {
         const result = await (run.within ? run.within(answer) : answer());
@@ -73,9 +73,9 @@ class SeenCall implements ServerCall {
   readonly at: number;
   readonly #call: Call;
 
-  constructor(call: Call, at: number) {
+  constructor(call: Call, startTime: number) {
     this.#call = call;
-    this.at = at;
+    this.at = startTime;
   }
 
   get id(): RequestId {
@@ -88,8 +88,8 @@ class SeenCall implements ServerCall {
 
   get name(): string | undefined {
     const { name, uri } = this.#call.params;
-    const named = name ?? uri;
-    return typeof named === "string" ? named.slice(0, maxName) : undefined;
+    const target = name ?? uri;
+    return typeof target === "string" ? target.slice(0, maxName) : undefined;
   }
 
   get known(): boolean {
@@ -121,13 +121,13 @@ class SeenCall implements ServerCall {
   }
 
   get arguments(): Record<string, string> {
-    const { arguments: given } = this.#call.params;
+    const { arguments: args } = this.#call.params;
     const types: [name: string, type: string][] = [];
-    if (!isObject(given)) return {};
+    if (!isObject(args)) return {};
     // Observers also see calls whose arguments exceed the limits, so only the first arguments are read.
-    for (const key in given) {
+    for (const key in args) {
       if (types.length === maxArguments) break;
-      if (Object.hasOwn(given, key)) types.push([key.slice(0, 100), typeName(given[key])]);
+      if (Object.hasOwn(args, key)) types.push([key.slice(0, 100), typeName(args[key])]);
     }
     return Object.fromEntries(types);
   }

@@ -65,7 +65,7 @@ function needsScopes({ scopes }: Scoped): boolean {
 /** Returns the definitions that need scopes, such as `tool "remove"`. */
 function hiddenNames({ offering, extensions }: ServerCore): string[] {
   const definitions = [...offering.tools, ...offering.prompts, ...offering.resources];
-  const hidden = definitions.filter(([, definition]) => needsScopes(definition));
-  const names = hidden.map(([name, { kind }]) => `${kind} "${name}"`);
+  const scopedDefinitions = definitions.filter(([, definition]) => needsScopes(definition));
+  const names = scopedDefinitions.map(([name, { kind }]) => `${kind} "${name}"`);
   return [...names, ...extensions.flatMap((extension) => [...(extension.scopedNames?.() ?? [])])];
 }

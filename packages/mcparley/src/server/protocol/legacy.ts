@@ -18,13 +18,13 @@ import { OpenCall } from "../dispatch/open-call.ts";
 import type { Principal } from "../core/context.ts";
 import type { ServerCore } from "../core/server-core.ts";
 import { type RequestSource, unsupportedVersion } from "./modern.ts";
-import { Session, type SharedBy } from "./session.ts";
+import { Session, type SessionSharing } from "./session.ts";
 import { checkStoredSize } from "../core/stored-size.ts";
 import { checkVisits } from "./url-visits.ts";
 
 /** The connection on which a session is opened. Its link sends messages that belong to no request of the client. */
 interface SessionSource extends RequestSource {
-  shared?: SharedBy | undefined;
+  sharing?: SessionSharing | undefined;
   /** Whether the endpoint has no sessions, so that each request is independent. Default: false. */
   isTransient?: boolean;
 }
@@ -56,25 +56,26 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, source: Se
  * Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be, and
  * -32022 if the server serves no legacy revision.
  */
-export function openSession(core: ServerCore, given: InitializeParams, source: SessionSource): Session {
-  const { link, principal, address, shared, isTransient = false } = source;
-  const served = legacyRevisions.filter(({ version }) => core.serves(version));
-  const revision = negotiateLegacy(given.protocolVersion, served);
-  if (!revision) throw unsupportedVersion(core, given.protocolVersion);
-  const { clientInfo: info, capabilities } = given;
+export function openSession(core: ServerCore, params: InitializeParams, source: SessionSource): Session {
+  const { link, principal, address, sharing, isTransient = false } = source;
+  const revisions = legacyRevisions.filter(({ version }) => core.serves(version));
+  const revision = negotiateLegacy(params.protocolVersion, revisions);
+  if (!revision) throw unsupportedVersion(core, params.protocolVersion);
+  const { clientInfo: info, capabilities } = params;
   const protocolVersion = revision.version;
   const size = JSON.stringify({ protocolVersion, capabilities, clientInfo: info }).length;
   checkStoredSize(core.limits, size, []);
   const peer = { info, capabilities, revision: protocolVersion, address };
-  return new Session({ core, revision, peer, link, principal, shared, size, isTransient });
+  return new Session({ core, revision, peer, link, principal, sharing, size, isTransient });
 }
 
 function initializeResult(session: Session): InitializeResult {
   const { core, revision, encoder } = session;
-  const { completions, ...others } = capabilitiesFor(session);
+  const { completions, ...otherCapabilities } = capabilitiesFor(session);
   const result: InitializeResult = {
     protocolVersion: revision.version,
-    capabilities: completions && revision.completionsCapability ? { ...others, completions } : others,
+    capabilities:
+      completions && revision.completionsCapability ? { ...otherCapabilities, completions } : otherCapabilities,
     serverInfo: encoder.implementation(core.info),
   };
   const { instructions } = core.definition;
@@ -89,13 +90,15 @@ function capabilitiesFor({ core, revision, principal, isTransient }: Session): S
     delete capabilities.logging;
     for (const kind of ["tools", "prompts", "resources"] as const) if (capabilities[kind]) capabilities[kind] = {};
   }
-  const declared = { ...extensions };
+  const declaredExtensions = { ...extensions };
   for (const extension of core.extensions) {
     if (!extension.legacyCapabilities) continue;
-    delete declared[extension.id];
+    delete declaredExtensions[extension.id];
     Object.assign(capabilities, extension.legacyCapabilities({ revision, principal }));
   }
-  return Object.keys(declared).length > 0 ? { ...capabilities, extensions: declared } : capabilities;
+  return Object.keys(declaredExtensions).length > 0
+    ? { ...capabilities, extensions: declaredExtensions }
+    : capabilities;
 }
 
 /**

@@ -20,7 +20,7 @@ test("a notification that the revision does not define has no effect", () => {
   const effects = [
     vi.spyOn(session, "ready"),
     vi.spyOn(session, "cancel"),
-    vi.spyOn(session, "progressed"),
+    vi.spyOn(session, "receiveProgress"),
     onRootsChanged,
   ];
   for (const method of Object.values(Notification)) take(method, { requestId: 1, progressToken: 1 });
@@ -30,7 +30,7 @@ test("a notification that the revision does not define has no effect", () => {
 test.each([
   [Notification.initialized, "ready"],
   [Notification.cancelled, "cancel"],
-  [Notification.progress, "progressed"],
+  [Notification.progress, "receiveProgress"],
 ] as const)("%s has its effect on a revision that defines it", (method, effect) => {
   const { session, take } = sessionWith(method);
   const called = vi.spyOn(session, effect);

@@ -40,7 +40,7 @@ interface SessionInit {
 export class HttpSseSession implements Link, OpenExchange {
   due = 0;
   readonly caller: string;
-  readonly since: number;
+  readonly startedAt: number;
   entry: TableEntry | undefined;
   lastUsed: number;
   readonly #init: SessionInit;
@@ -53,8 +53,8 @@ export class HttpSseSession implements Link, OpenExchange {
     const { core } = init.context;
     const { principal, address, caller } = init.sender;
     this.caller = caller;
-    this.since = core.clock.now();
-    this.lastUsed = this.since;
+    this.startedAt = core.clock.now();
+    this.lastUsed = this.startedAt;
     this.#init = init;
     this.#legacy = new LegacyConnection(core, { link: this, principal, address });
   }
@@ -136,10 +136,10 @@ export class HttpSseSession implements Link, OpenExchange {
   async #sendReplies(pending: readonly Awaitable<Reply | undefined>[], isBatch: boolean): Promise<void> {
     this.#answering++;
     const replies = await all(pending);
-    const encoded = replies.flatMap((reply) => (reply ? [encodeReply(this.#init.context, reply.message)] : []));
+    const replyTexts = replies.flatMap((reply) => (reply ? [encodeReply(this.#init.context, reply.message)] : []));
     this.#answering--;
-    if (encoded.length > 0 && this.#state !== "ended") {
-      this.#init.events.send(isBatch ? `[${encoded.join(",")}]` : encoded.join(""));
+    if (replyTexts.length > 0 && this.#state !== "ended") {
+      this.#init.events.send(isBatch ? `[${replyTexts.join(",")}]` : replyTexts.join(""));
     }
     this.#endIfDone();
   }

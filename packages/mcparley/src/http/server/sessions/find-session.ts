@@ -7,7 +7,7 @@ import type { LegacyContext, Sender } from "../endpoint-context.ts";
 import type { HttpRequestHead } from "../../exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
 import { HttpSession } from "./http-session.ts";
-import { HttpRefusal, shown } from "../refusal.ts";
+import { HttpRefusal, shortenValue } from "../refusal.ts";
 import type { SessionTable } from "./sessions.ts";
 
 /** A request of a legacy revision, whose session is not known yet. */
@@ -35,8 +35,8 @@ export function checkVersion(core: ServerCore, head: HttpRequestHead, id: Reques
 
 function requireServed(core: ServerCore, version: string, id: RequestId | undefined): void {
   if (findRevision(version) && core.serves(version)) return;
-  const supported = `Supported: ${core.versions.join(", ")}.`;
-  throw new HttpRefusal(400, `The MCP-Protocol-Version "${shown(version)}" is not supported. ${supported}`, { id });
+  const hint = `Supported: ${core.versions.join(", ")}.`;
+  throw new HttpRefusal(400, `The MCP-Protocol-Version "${shortenValue(version)}" is not supported. ${hint}`, { id });
 }
 
 /** Returns the session of a legacy request. If the endpoint has no sessions, returns one for this request only. */
@@ -61,13 +61,17 @@ export function findSession(sessions: SessionTable, { head, sender, id }: Legacy
     throw new HttpRefusal(400, `The Mcp-Session-Id header is missing. ${cure}`, { id });
   }
   if (!visibleAscii.test(sessionId)) {
-    throw new HttpRefusal(400, `The Mcp-Session-Id "${shown(sessionId)}" is invalid: it must be visible ASCII.`, {
-      id,
-    });
+    throw new HttpRefusal(
+      400,
+      `The Mcp-Session-Id "${shortenValue(sessionId)}" is invalid: it must be visible ASCII.`,
+      {
+        id,
+      },
+    );
   }
   return after(sessions.find(sessionId, sender), (session) => {
     if (session) return session;
     const cure = 'Send "initialize" to open a new one.';
-    throw new HttpRefusal(404, `Session "${shown(sessionId)}" does not exist or has expired. ${cure}`, { id });
+    throw new HttpRefusal(404, `Session "${shortenValue(sessionId)}" does not exist or has expired. ${cure}`, { id });
   });
 }

@@ -3,7 +3,7 @@ import { type Classified, type JsonRpcMessage, type JsonRpcRequest, encode } fro
 import { Notification } from "../../../mcp/methods.ts";
 import type { Link, Reply } from "../../../server/core/call.ts";
 import { type Principal, principalKey } from "../../../server/core/context.ts";
-import type { Session, SharedBy } from "../../../server/protocol/session.ts";
+import type { Session, SessionSharing } from "../../../server/protocol/session.ts";
 import type { HttpExchange } from "../../exchange.ts";
 import { EventStream, type Events } from "../event-stream.ts";
 import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
@@ -29,9 +29,9 @@ export class HttpSession implements Link {
   /** Set when the client's `initialize` succeeded. */
   session!: Session;
   /** Set if other processes serve the session as well. */
-  readonly shared?: SharedBy;
+  readonly sharing?: SessionSharing;
   /** Time at which the session was opened, in milliseconds since the epoch. */
-  since: number;
+  startedAt: number;
   lastUsed: number;
   /** The caller whose share the session counts for; see `callerKey`. */
   readonly caller: string;
@@ -43,7 +43,7 @@ export class HttpSession implements Link {
   constructor(id: string, now: number, caller: string) {
     this.id = id;
     this.caller = caller;
-    this.since = now;
+    this.startedAt = now;
     this.lastUsed = now;
   }
 
@@ -78,10 +78,10 @@ export class HttpSession implements Link {
    * Processes a notification or a response at once. Errors are reported and do not reach the client: Workers throw if a
    * request uses the streams or signals of another, as a cancellation does.
    */
-  receive(received: OneWayMessage): Promise<void> | void {
+  receive(incoming: OneWayMessage): Promise<void> | void {
     try {
-      if (received.kind === "notification") this.session.receiveNotification(received.message);
-      else this.session.receiveResponse(received.message);
+      if (incoming.kind === "notification") this.session.receiveNotification(incoming.message);
+      else this.session.receiveResponse(incoming.message);
     } catch (error) {
       this.session.core.report(error, undefined);
     }
@@ -122,7 +122,7 @@ export class HttpSession implements Link {
   }
 
   detach(stream: StandaloneStream): void {
-    this.#streams = this.#streams?.filter((other) => other !== stream);
+    this.#streams = this.#streams?.filter((candidate) => candidate !== stream);
     this.onIdle();
   }
 

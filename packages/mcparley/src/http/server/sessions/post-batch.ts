@@ -13,11 +13,11 @@ import { HttpRefusal, jsonHeaders } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
 
 /** Answers a POST of several messages (2025-03-26 only, transports, "Sending Messages"). */
-export async function postBatch(context: LegacyContext, posted: Posted, batch: readonly unknown[]): Promise<void> {
+export async function postBatch(context: LegacyContext, post: Posted, batch: readonly unknown[]): Promise<void> {
   const { core, resumption } = context;
-  const { exchange: head, principal, address } = posted;
+  const { exchange: head, principal, address } = post;
   checkVersion(core, head, undefined);
-  const httpSession = await sessionOf(context, { head, sender: posted, id: undefined });
+  const httpSession = await sessionOf(context, { head, sender: post, id: undefined });
   const { session } = httpSession;
   const problem = batchProblem(session, batch.length);
   if (problem !== undefined) throw new HttpRefusal(400, problem);
@@ -31,7 +31,7 @@ export async function postBatch(context: LegacyContext, posted: Posted, batch: r
   head.held?.answer(undefined);
   const requests = messages.flatMap((one) => (one.kind === "request" ? one.message : []));
   const stream = resumption?.replyStream(httpSession, requests);
-  const response = new BatchResponse(context, posted, { session, stream });
+  const response = new BatchResponse(context, post, { session, stream });
   response.wait();
   const replies = await Promise.all(
     messages.map(async (message) => {
@@ -68,21 +68,21 @@ async function handle(
 class BatchResponse extends PostResponse {
   /** Sends one reply now if the response is an event stream already. Returns whether it did. */
   sendEarly({ message }: Reply): boolean {
-    this.events?.send(this.encoded(message));
+    this.events?.send(this.encodeMessage(message));
     return this.events !== undefined;
   }
 
   /** Completes the response with the replies that were not sent early. */
   finishBatch(messages: readonly JsonRpcResponse[]): void {
     this.close();
-    const encoded = messages.map((message) => this.encoded(message));
+    const texts = messages.map((message) => this.encodeMessage(message));
     if (this.events) {
-      for (const json of encoded) this.events.send(json);
+      for (const json of texts) this.events.send(json);
       this.events.end();
-    } else if (encoded.length === 0 || !this.accepted.json) {
-      this.exchange.respond(200, eventHeaders, encoded.map(asEvent).join(""));
+    } else if (texts.length === 0 || !this.acceptedTypes.json) {
+      this.exchange.respond(200, eventHeaders, texts.map(asEvent).join(""));
     } else {
-      this.exchange.respond(200, jsonHeaders, `[${encoded.join(",")}]`);
+      this.exchange.respond(200, jsonHeaders, `[${texts.join(",")}]`);
     }
   }
 }
