@@ -53,18 +53,20 @@ export class PreparedOffering implements Offering {
     this.toolList = list({
       member: "tools",
       entries: () => this.tools.entries(),
-      show: ({ listed, definition: { extensions = [] } }, { encoder, revision }) =>
-        extensions.reduce((entry, one) => one.list?.(entry, revision) ?? entry, encoder.tool(listed)),
+      show: (tool, { encoder, revision }) => {
+        const { extensions = [] } = tool.definition;
+        return extensions.reduce((entry, one) => one.list?.(entry, revision) ?? entry, encoder.tool(tool.listed));
+      },
     });
     this.promptList = list({
       member: "prompts",
       entries: () => this.prompts.entries(),
-      show: ({ listed }, { encoder }) => encoder.prompt(listed),
+      show: (prompt, { encoder }) => encoder.prompt(prompt.listed),
     });
     this.resourceList = list({
       member: "resources",
       entries: () => this.resourceIndex?.single() ?? [],
-      show: ({ listed }, { encoder }) => encoder.resource(listed),
+      show: (resource, { encoder }) => encoder.resource(resource.listed),
     });
     this.templateList = list({
       member: "resourceTemplates",

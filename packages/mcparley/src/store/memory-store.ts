@@ -33,8 +33,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return {
     get: async (key) => tables.get(key, clock.now()),
     set: async (key, value, lifetime) => tables.set(key, value, withTime(lifetime)),
-    compareAndSet: async (key, expected, value, lifetime) =>
-      tables.compareAndSet(key, { expected, value }, withTime(lifetime)),
+    compareAndSet: async (key, currentValue, value, lifetime) =>
+      tables.compareAndSet(key, { expected: currentValue, value }, withTime(lifetime)),
     async delete(key) {
       const hasValue = tables.get(key, clock.now()) !== undefined;
       tables.delete(key);

@@ -34,9 +34,9 @@ export interface ScriptedPeer {
   readonly isClosed: boolean;
   /** Returns the next message that was not returned before. Rejects if it is not a request for `method`. */
   request(method: string): Promise<JsonRpcRequest>;
-  /** The same for a notification. */
+  /** Returns the next message that was not returned before. Rejects if it is not the notification `method`. */
   notification(method: string): Promise<JsonRpcNotification>;
-  /** The same for any message. */
+  /** Returns the next message that was not returned before. */
   next(): Promise<JsonRpcMessage>;
   /** Sends a successful response to a request. */
   answer(request: { id: RequestId }, result: JsonObject): void;

@@ -17,8 +17,8 @@ import type { Authenticate, AuthenticationRequest, CorsOptions, HttpOptions, Htt
 import { HttpRefusal } from "./refusal.ts";
 
 /**
- * Finds out who sent a request. Undefined if it was a CORS preflight, which is then answered. `admit` is called between
- * the CORS checks and authentication. Throws a refusal for a sender that is not authorized.
+ * Returns the sender of a request. Answers a CORS preflight, and returns undefined for it. `admit` is called between the CORS
+ * checks and authentication. Throws a refusal for a sender that is not authorized.
  */
 export type CheckSender = (exchange: HttpExchange, admit: () => unknown) => Promise<Sender | undefined>;
 
@@ -46,7 +46,7 @@ export function makeSenderCheck(
   };
 }
 
-/** Throws for a principal that JavaScript or a framework made of other parts. It must not count as an anonymous caller. */
+/** Throws for a principal without the required members, which JavaScript can pass. Its caller must not count as anonymous. */
 function checkPrincipal({ issuer, subject, scopes }: Partial<Principal>): void {
   const isWhole = typeof issuer === "string" && typeof subject === "string" && subject !== "";
   if (isWhole && Array.isArray(scopes)) return;

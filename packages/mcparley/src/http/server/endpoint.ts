@@ -1,3 +1,4 @@
+import { within } from "../../rpc/abort.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
@@ -26,7 +27,7 @@ import { RequestLimits } from "./request-limits.ts";
 const optionNames =
   "path allowedHosts allowedOrigins cors auth maxBody bodyTimeout trustProxy keepAlive closeTimeout health sessions legacySse events port host headersTimeout requestTimeout keepAliveTimeout";
 
-/** What an endpoint knows of its adapter. */
+/** Properties of the adapter that uses an endpoint. */
 interface Adapter {
   /** The address that the HTTP server listens on, if it is known. */
   boundHost?: string;
@@ -193,12 +194,7 @@ export class Endpoint {
     const { core, open } = this.#context;
     const { closeTimeout = 10_000 } = this.#options;
     open.endStreams();
-    let timer: unknown;
-    const limit = new Promise<void>((resolve) => {
-      timer = core.clock.setTimeout(resolve, closeTimeout);
-    });
-    await Promise.race([open.waitForDrain(), limit]);
-    core.clock.clearTimeout(timer);
+    await within(open.waitForDrain(), closeTimeout, core.clock);
   }
 
   /**

@@ -33,7 +33,7 @@ export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOpti
   // An origin has no path, but is often copied from a URL together with the slash at its end.
   const originList = allowedOrigins === "any" ? [] : allowedOrigins;
   const origins = new Set(originList?.map((origin) => origin.toLowerCase().replace(/\/$/, "")));
-  /** The last `Host` that is also accepted without TLS. The next request may come without it. */
+  /** The last `Host` that was accepted for its name. One that was accepted only because of TLS is checked again in each request. */
   let acceptedHost: string | undefined;
 
   function isServed(host: string, { secure }: HttpRequestHead): boolean {

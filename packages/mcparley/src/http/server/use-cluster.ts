@@ -3,7 +3,7 @@ import type { Cluster, ClusterUse } from "./cluster.ts";
 
 interface Shared {
   readonly load: () => Promise<Cluster>;
-  /** The `leave` of each endpoint. */
+  /** The functions that end the use of the cluster, one for each endpoint. */
   readonly users: Set<() => Promise<void>>;
   readonly stop: () => Promise<void>;
 }

@@ -24,10 +24,6 @@ export class Shares<T> {
     return this.#items.get(caller)?.size ?? 0;
   }
 
-  has(caller: string, item: T): boolean {
-    return this.#items.get(caller)?.has(item) ?? false;
-  }
-
   /** A caller that holds the most items. Undefined if there are no items. */
   get largest(): string | undefined {
     return this.#bySize.get(this.#most)?.values().next().value;

@@ -153,8 +153,8 @@ export class OpenCall implements Call {
 
   // These functions are bound to the call, so that a handler can destructure its context: `({ progress, elicit }) => ...`.
   get progress(): Context["progress"] {
-    return (done: number | Progress, total?: number, message?: string) =>
-      this.#sender.progress(typeof done === "object" ? done : { progress: done, total, message });
+    return (progress: number | Progress, total?: number, message?: string) =>
+      this.#sender.progress(typeof progress === "object" ? progress : { progress, total, message });
   }
 
   get notify(): Context["notify"] {

@@ -15,18 +15,18 @@ import { InsufficientScope } from "../core/scopes.ts";
 
 /** Makes the reply of a result, encoded for the call's revision. Returns undefined if the client cancelled the call. */
 export function resultReply(call: Call, result: JsonObject | Prepared): Reply | undefined {
-  const { id, core, cancelled } = call;
+  const { id, core } = call;
   core.changes.flush();
-  const encodedResult = cancelled ? undefined : encodeResult(call, result, core.info);
+  const encodedResult = call.cancelled ? undefined : encodeResult(call, result, core.info);
   call.settle();
   return encodedResult && { message: success(id, encodedResult), status: 200 };
 }
 
 /** Makes the reply of an error that was thrown. Returns undefined if the client cancelled the call. */
 export function errorReply(call: Call, error: unknown): Reply | undefined {
-  const { id, cancelled, revision } = call;
+  const { id, revision } = call;
   // A handler throws because its signal is aborted. This is no failure to report.
-  if (cancelled) {
+  if (call.cancelled) {
     call.settle();
     return undefined;
   }

@@ -48,10 +48,10 @@ function find(core: ServerCore, { ref, argument: { name } }: CompleteParams): Fo
   if (ref.type === "ref/prompt") {
     const entry = core.offering.prompts.entry(ref.name);
     if (!entry) throw invalidParams(`Unknown prompt: ${ref.name.slice(0, 200)}`);
-    const { listed, suggestions } = entry.arguments;
-    if (!listed.some((argument) => argument.name === name))
+    const { arguments: args } = entry;
+    if (!args.listed.some((argument) => argument.name === name))
       throw invalidParams(`The prompt ${ref.name} has no argument "${name.slice(0, 200)}".`);
-    return { entry, source: suggestions.get(name) };
+    return { entry, source: args.suggestions.get(name) };
   }
   const entry = core.offering.resourceIndex?.findReferenced(ref.uri);
   if (!entry) throw invalidParams(`Unknown resource template: ${ref.uri.slice(0, 200)}`);

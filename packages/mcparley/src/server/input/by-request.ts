@@ -92,8 +92,8 @@ export class RequestChannel implements InputChannel {
 }
 
 /**
- * The error of a call whose client refused an input request. It has another code than the refusal: the caller would take
- * "Method not found" for its own method.
+ * Returns the error of a call whose client refused an input request. The code of the refusal is not used: the client would
+ * read "Method not found" as the answer to its own request.
  */
 function refusedInput(method: string, { code, message, data }: JsonRpcErrorBody): ProtocolError {
   const text = `The client answered ${method} with ${code}: ${message.slice(0, 500)}`;

@@ -132,7 +132,7 @@ const rotation = day;
 const ttl = 30 * day;
 /** Milliseconds between two reads of the keys, unless a state was sealed with an unknown key. */
 const freshness = 60_000;
-/** The same for a state with an unknown key. A client that sends forged states must not cause a read for each. */
+/** Milliseconds between two reads if a state names an unknown key. A client that sends forged states must not cause a read for each. */
 const unknownInterval = 1_000;
 /** Maximum difference between the clocks of two machines, in milliseconds. */
 const skew = 60_000;

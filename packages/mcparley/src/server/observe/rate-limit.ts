@@ -24,7 +24,7 @@ export interface RateLimitOptions {
   clock?: Clock;
 }
 
-/** The operations on tasks, of the extension and of 2025-11-25. They read and change the store, and a client repeats them. */
+/** The operations on tasks, of the extension and of 2025-11-25. They are limited because each of them uses the store, and clients poll. */
 const ofTasks = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"];
 
 /** Maximum number of callers that are counted in memory. Then the one that was idle longest is dropped. */

@@ -41,7 +41,7 @@ interface SessionInit {
   isTransient?: boolean;
 }
 
-/** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
+/** Set if other processes serve the session as well. The process that owns the standalone stream then sends the changes. */
 export interface SessionSharing {
   /** Prefix of the ids of this copy's requests to the client. No other copy uses it. */
   requestIdPrefix: string;
