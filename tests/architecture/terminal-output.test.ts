@@ -35,7 +35,7 @@ test("the library writes to the console only in the listed files", () => {
   expect(writersIn(sourceFiles())).toEqual([
     "node/workers/processes.ts: console.",
     "server/observe/logging.ts: console.",
-    "server/observe/to-console.ts: console.",
+    "server/observe/observers.ts: console.",
     "stdio/child-process.ts: stderr.write",
     "stdio/serve-stdio.ts: stderr.write",
     "stdio/serve-stdio.ts: stdout.write",

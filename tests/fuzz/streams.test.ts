@@ -4,7 +4,7 @@ import { readEvents } from "../../packages/mcparley/src/http/client/sse.ts";
 import { McpError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { classify } from "../../packages/mcparley/src/rpc/messages.ts";
 import { redact } from "../../packages/mcparley/src/rpc/redact.ts";
-import { LineLimit, jsonLines, lineReader } from "../../packages/mcparley/src/stdio/lines.ts";
+import { LineLimit, LineReader, jsonLines } from "../../packages/mcparley/src/stdio/lines.ts";
 import { type Chunked, chunkedOf, chunksOf, evenChunks, growingOf, webStream } from "./arbitraries/bytes.ts";
 import { anyMessage, jsonValue } from "./arbitraries/messages.ts";
 import { holds } from "./holds.ts";
@@ -42,7 +42,7 @@ function readLines(chunks: Iterable<Uint8Array>, limit = lineLimit): Received {
     closed: () => {},
   };
   const most = new LineLimit(limit);
-  const reader = lineReader(most, jsonLines(receiver, most));
+  const reader = new LineReader(most, jsonLines(receiver, most));
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
   return received;

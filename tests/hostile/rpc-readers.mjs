@@ -4,11 +4,11 @@ import { chunk, oneLine, tolerant } from "./reader.mjs";
 /** @import { Reader } from "./reader.mjs" */
 
 async function linesOfStdio() {
-  const { LineLimit, jsonLines, lineReader } = await import("../../packages/mcparley/src/stdio/lines.ts");
+  const { LineLimit, LineReader, jsonLines } = await import("../../packages/mcparley/src/stdio/lines.ts");
   return (/** @type {string} */ text) => {
     const receiver = { message() {}, malformed() {}, failed() {}, closed() {} };
     const limit = new LineLimit(undefined);
-    const reader = lineReader(limit, jsonLines(receiver, limit));
+    const reader = new LineReader(limit, jsonLines(receiver, limit));
     const bytes = Buffer.from(text);
     for (let start = 0; start < bytes.length; start += chunk.maxBytes) {
       reader.push(bytes.subarray(start, start + chunk.maxBytes));
@@ -93,7 +93,7 @@ export const rpcReaders = [
         const stream = new PassThrough();
         const tail = stderrTail(stream, "ignore", () => {});
         stream.emit("data", Buffer.from(text));
-        return exitedError("a", { code: 1, signal: null }, { stderr: tail(), repeated: "", hasSpoken: false });
+        return exitedError("a", { code: 1, signal: null }, { stderr: tail(), failureNote: "", hasSpoken: false });
       };
     },
     around: [{}, { head: "Error: " }, { head: "    at " }],

@@ -57,11 +57,11 @@ export type {
   PromptDefinition,
   Resource,
   ResourceDefinition,
+  ResourceRegistry,
   Tool,
   ToolDefinition,
 } from "./server/core/definition-types.ts";
-export { prompt, resource, tool } from "./server/definition.ts";
-export { type WithContext, withContext } from "./server/definition.ts";
+export { type WithContext, prompt, resource, tool, withContext } from "./server/definition.ts";
 export type { NoSchema, Schema, StandardSchema, TypedSchema } from "./schema/standard-schema.ts";
 export type { JsonSchema } from "./schema/schema.ts";
 export type {
@@ -81,7 +81,6 @@ export type { Registry } from "./server/core/registry.ts";
 export { localUser } from "./server/core/principal.ts";
 export { requireScopes } from "./server/core/scopes.ts";
 export { type PrefixedDefinitions, type Server, createServer } from "./server/create-server.ts";
-export type { ResourceRegistry } from "./server/core/definition-types.ts";
 export { type MemoryStoreOptions, memoryStore } from "./store/memory-store.ts";
 export type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "./store/store.ts";
 export {
@@ -92,7 +91,6 @@ export {
   logTo,
 } from "./server/observe/logging.ts";
 export type { UriVariables } from "./schema/uri-variables.ts";
-export type { ResultWithoutOutputSchema } from "./server/core/tool-types.ts";
-export { type ToolResult, toolResult } from "./server/core/tool-types.ts";
+export { type ResultWithoutOutputSchema, type ToolResult, toolResult } from "./server/core/tool-types.ts";
 // These throw an error that names the right function or entry point.
 export { McpServer, type OtherImport, connect, listen, serveStdio, toFetch } from "./mcp/other-imports.ts";

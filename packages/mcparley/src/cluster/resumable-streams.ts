@@ -9,7 +9,7 @@ import type { HttpExchange } from "../http/exchange.ts";
 import { type HttpSession, StandaloneStream } from "../http/server/sessions/http-session.ts";
 import { type OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
 import type { EventOptions } from "../http/server/options.ts";
-import { HttpRefusal, shown } from "../http/server/refusal.ts";
+import { HttpRefusal, shortenValue } from "../http/server/refusal.ts";
 import { type Connection, ResumableStream } from "./resumable-stream.ts";
 
 /** Maximum number of standalone streams of a session that this process remembers without a connection. Their logs remain. */
@@ -75,7 +75,7 @@ export class ResumableStreams implements Resumption {
       if (!head) {
         // Not 404, because the client would conclude that the session has ended.
         const why = "belongs to no stream of this session, or the stream has expired";
-        throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
+        throw new HttpRefusal(400, `The Last-Event-ID "${shortenValue(lastEventId)}" ${why}.`);
       }
       if (isReply) {
         // The call of the reply runs on another node, or has ended.
@@ -206,7 +206,7 @@ function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | 
     },
   };
   return {
-    opened: (opened) => {
+    onOpen: (opened) => {
       response = opened;
       limits?.add(limit);
     },
@@ -215,7 +215,7 @@ function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | 
       begun = { stream, connection: stream.begin(exchange, () => {}) };
       return stream;
     },
-    closed: () => limits?.remove(limit),
+    onClose: () => limits?.remove(limit),
   };
 }
 

@@ -65,7 +65,7 @@ export class SessionCopies {
   /** Notes a use of a copy, which may displace others. Returns true if the session must be renewed in the store. */
   use(copy: SharedSession, displace: (victim: SharedSession) => void): boolean {
     copy.lastUsed = this.#init.clock.now();
-    const isFirstUse = this.shares.used(copy);
+    const isFirstUse = this.shares.noteUse(copy);
     this.shares.makeRoomForGrowth(copy, displace);
     return isFirstUse || copy.lastUsed - copy.renewedAt >= this.#init.interval;
   }

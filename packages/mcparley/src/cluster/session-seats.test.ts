@@ -20,14 +20,14 @@ interface TestSession {
   caller: string;
   seat: number;
   isBusy: boolean;
-  since: number;
+  startedAt: number;
 }
 
 function processOn(store: Store, clock: FakeClock, { max = 1, node = "one" } = {}): Process {
   const uses = new Map<string, LocalUse>();
   const seats = new SessionSeats({ store, clock, node, max, interval, useOf: (id) => uses.get(id) });
   const take: Process["take"] = async (id, caller = "192.0.2.1") => {
-    const session = { id, caller, seat: -1, isBusy: false, since: clock.now() };
+    const session = { id, caller, seat: -1, isBusy: false, startedAt: clock.now() };
     const displaced: string[] = [];
     const isTaken = await seats.take(session, ttl, async (victim) => void displaced.push(victim));
     return { session, isTaken, displaced };

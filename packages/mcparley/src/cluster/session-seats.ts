@@ -38,7 +38,7 @@ interface SeatedSession {
   seat: number;
   readonly isBusy: boolean;
   /** Time at which the session was opened, in milliseconds since the epoch. */
-  readonly since: number;
+  readonly startedAt: number;
 }
 
 /** The use of a session in this process. */
@@ -101,7 +101,7 @@ export class SessionSeats {
    */
   async take(session: SeatedSession, ttl: number, displaced: (id: string) => Promise<void>): Promise<boolean> {
     const { store, node, max } = this.#init;
-    const { id, since } = session;
+    const { id, startedAt: since } = session;
     const caller = await callerTag(session.caller);
     const text = JSON.stringify({ id, caller, node, at: this.#now(), since, busyUntil: 0 } satisfies Seat);
     const claim = async (number: number, expected: string | undefined): Promise<boolean> => {
@@ -167,7 +167,7 @@ export class SessionSeats {
   async renew(session: SeatedSession, ttl: number): Promise<boolean> {
     const { store, node, interval } = this.#init;
     const key = keyOf(session.seat);
-    const { id, isBusy, since } = session;
+    const { id, isBusy, startedAt: since } = session;
     const caller = await callerTag(session.caller);
     for (let tries = 0; tries < maxTries; tries++) {
       const text = await store.get(key);
@@ -237,7 +237,7 @@ export class SessionSeats {
     return {
       id,
       caller,
-      since,
+      startedAt: since,
       lastUsed: Math.max(isHere ? at : at + longer, use?.lastUsed ?? 0),
       isBusy: isBusyElsewhere || (use?.isBusy ?? false),
       keptSize: 0,

@@ -13,9 +13,8 @@ import {
 import { Notification } from "../mcp/methods.ts";
 import type { Reply } from "../server/core/call.ts";
 import { replyToError } from "../server/dispatch/reply.ts";
-import { notified } from "../server/protocol/legacy.ts";
 import type { SessionEnd } from "../server/core/observer.ts";
-import type { SessionState, SharedBy } from "../server/protocol/session.ts";
+import type { SessionState, SessionSharing } from "../server/protocol/session.ts";
 import { isUnavailable } from "../store/store-errors.ts";
 import { HttpSession, type OneWayMessage, type StandaloneStream } from "../http/server/sessions/http-session.ts";
 import type { ClusterNode } from "./cluster-node.ts";
@@ -58,7 +57,7 @@ interface SharedSessionInit {
  * node.
  */
 export class SharedSession extends HttpSession {
-  override readonly shared: SharedBy;
+  override readonly sharing: SessionSharing;
   /** The session's record in the store, as this copy last read or wrote it. */
   record = "";
   /** The number of its seat; see `SessionSeats`. */
@@ -78,12 +77,12 @@ export class SharedSession extends HttpSession {
     this.#init = init;
     const requests = new PendingRequests(init.node, init.id, init.requestTtl);
     this.#requests = requests;
-    this.shared = {
+    this.sharing = {
       requestIdPrefix: `${init.node.id}.${init.copy}.`,
       asking: (id) => requests.asking(id),
-      settled: (id) => requests.settled(id),
+      onSettled: (id) => requests.settled(id),
       visiting: (elicitationId) => noteVisit(init.node, elicitationId, init.id),
-      ended: (end) => {
+      onEnded: (end) => {
         if (!this.#isLeft) init.onEnded(this, end);
       },
     };
@@ -161,8 +160,8 @@ export class SharedSession extends HttpSession {
 
   /** Processes a response or progress that the client sent to another node. */
   receiveForwarded(message: JsonRpcResponse | JsonRpcNotification): void {
-    if ("method" in message) notified(this.session, message);
-    else this.session.answered(message);
+    if ("method" in message) this.session.receiveNotification(message);
+    else this.session.receiveResponse(message);
   }
 
   /** Renews the input requests that still wait for a response. */

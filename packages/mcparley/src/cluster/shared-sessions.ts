@@ -1,6 +1,6 @@
 import { LocalError } from "../rpc/errors.ts";
 import { principalKey } from "../server/core/context.ts";
-import { notified, openSession } from "../server/protocol/legacy.ts";
+import { openSession } from "../server/protocol/legacy.ts";
 import type { ServerCore } from "../server/core/server-core.ts";
 import type { SessionEnd } from "../server/core/observer.ts";
 import { notification } from "../rpc/messages.ts";
@@ -9,7 +9,12 @@ import { findRevision } from "../mcp/revisions/index.ts";
 import type { Store } from "../store/store.ts";
 import type { Sender } from "../http/server/endpoint-context.ts";
 import type { SessionOptions } from "../http/server/options.ts";
-import { defaultMaxSessions, displaced, neverUsed, tableIsFull } from "../http/server/sessions/session-shares.ts";
+import {
+  defaultMaxSessions,
+  displacedError,
+  neverUsedError,
+  tableIsFull,
+} from "../http/server/sessions/session-shares.ts";
 import { type SessionTable, defaultIdleTimeout } from "../http/server/sessions/sessions.ts";
 import { type Broadcast, ClusterNode, type NodeMessage } from "./cluster-node.ts";
 import { SessionCopies } from "./session-copies.ts";
@@ -124,7 +129,7 @@ export class SharedSessions implements SessionTable {
       }
       this.#copies.release(copy);
     }
-    copy.end(displaced);
+    copy.end(displacedError);
     throw tableIsFull(this.retryAfter);
   }
 
@@ -189,7 +194,7 @@ export class SharedSessions implements SessionTable {
     if (!findRevision(record.initialize.protocolVersion)) return undefined;
     const { principal, address, caller } = sender;
     const copy = this.#makeCopy(id, caller);
-    const source = { link: copy, principal, address, shared: copy.shared };
+    const source = { link: copy, principal, address, sharing: copy.sharing };
     try {
       copy.session = openSession(this.#init.core, record.initialize, source);
     } catch {
@@ -198,7 +203,7 @@ export class SharedSessions implements SessionTable {
     }
     copy.openedAt = record.changes;
     copy.seat = record.seat;
-    copy.since = record.since ?? copy.since;
+    copy.startedAt = record.since ?? copy.startedAt;
     this.#copies.restore(copy);
     return copy;
   }
@@ -224,17 +229,17 @@ export class SharedSessions implements SessionTable {
     const isUnused = this.#copies.shares.isUnused(victim);
     const { isBusy } = victim;
     this.#copies.release(victim);
-    if (isBusy) return this.delete(victim, displaced);
+    if (isBusy) return this.delete(victim, displacedError);
     if (!isUnused) return;
     // Fails if the client has continued on another process.
     if (!(await this.#stored.deleteUnchanged(victim))) return;
-    victim.end(displaced);
+    victim.end(displacedError);
     await this.#stored.freeSeat(victim);
   }
 
   /** Ends an unused copy. Its record has expired, unless its client has continued on another process. */
   #onUnused(copy: SharedSession): void {
-    const ended = this.#stored.read(copy.id).then((text) => text === undefined && copy.end(neverUsed));
+    const ended = this.#stored.read(copy.id).then((text) => text === undefined && copy.end(neverUsedError));
     ended.catch((error: unknown) => this.#init.core.report(error, undefined));
   }
 
@@ -246,10 +251,10 @@ export class SharedSessions implements SessionTable {
   }
 
   /** Reports the end of a session to the observers, unless another node has noticed it first. Never rejects. */
-  async #report({ id, since }: SharedSession, end: SessionEnd): Promise<void> {
+  async #report({ id, startedAt }: SharedSession, end: SessionEnd): Promise<void> {
     const { core } = this.#init;
     if (!core.observers) return;
-    const durationMs = core.clock.now() - since;
+    const durationMs = core.clock.now() - startedAt;
     try {
       if (await this.#stored.claimEnd(id)) core.sessionEnded({ ...end, durationMs });
     } catch (error) {
@@ -274,7 +279,7 @@ export class SharedSessions implements SessionTable {
       this.#copies.release(copy);
       copy.leave(hasEnded());
     } else if (broadcast.about === "cancelled" && copy) {
-      notified(copy.session, notification(Notification.cancelled, broadcast.params));
+      copy.session.receiveNotification(notification(Notification.cancelled, broadcast.params));
     }
   }
 

@@ -1,5 +1,5 @@
 import { principalKey } from "../server/core/context.ts";
-import { displaced } from "../http/server/sessions/session-shares.ts";
+import { displacedError } from "../http/server/sessions/session-shares.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { SessionSeats, type SeatsInit } from "./session-seats.ts";
 import type { SharedChanges } from "./shared-changes.ts";
@@ -57,10 +57,10 @@ export class StoredSessions {
   async create(copy: SharedSession, handshake: number): Promise<boolean> {
     const { node, idle } = this.#init;
     const ttl = Math.min(handshake, idle);
-    if (!(await this.#seats.take(copy, ttl + seatMargin, (id) => this.delete(id, displaced)))) return false;
+    if (!(await this.#seats.take(copy, ttl + seatMargin, (id) => this.delete(id, displacedError)))) return false;
     copy.openedAt = this.#init.changes.position;
     const owner = principalKey(copy.session.principal);
-    const { openedAt: changes, seat, since } = copy;
+    const { openedAt: changes, seat, startedAt: since } = copy;
     const record = initialRecord(copy.session, { owner, changes, seat, since });
     const text = JSON.stringify(record);
     await node.store.set(keyOf(copy.id), text, { ttl });
@@ -127,7 +127,7 @@ export class StoredSessions {
     const { node, idle, interval } = this.#init;
     try {
       // The record can be extended between two renewals of its seat, by a change of its state.
-      if (!(await this.#seats.renew(copy, idle + 2 * interval))) await this.delete(copy.id, displaced);
+      if (!(await this.#seats.renew(copy, idle + 2 * interval))) await this.delete(copy.id, displacedError);
     } catch (error) {
       node.core.report(error, undefined);
     }

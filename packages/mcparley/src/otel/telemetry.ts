@@ -63,7 +63,7 @@ export function telemetry(options: TelemetryOptions = {}): ServerObserver & Clie
     session: histogram(meter, "mcp.server.session.duration", "Duration of MCP sessions, measured by the server."),
   };
 
-  function started(call: ClientCall | ServerCall): CallRun {
+  function startSpan(call: ClientCall | ServerCall): CallRun {
     const { spanName, attributes: common } = operationOf(call);
     const ambient = active.active();
     const remote = call.side === "server" ? contextOf(call.meta, baggage) : undefined;
@@ -78,11 +78,11 @@ export function telemetry(options: TelemetryOptions = {}): ServerObserver & Clie
       },
       parent,
     );
-    const inside = trace.setSpan(parent, span);
+    const spanContext = trace.setSpan(parent, span);
     const record = durations[call.side];
     return {
-      ...(call.side === "client" && { meta: metaOf(inside, baggage) }),
-      within: (run) => active.with(inside, run),
+      ...(call.side === "client" && { meta: metaOf(spanContext, baggage) }),
+      within: (run) => active.with(spanContext, run),
       ended({ outcome, code, message, durationMs }) {
         const end = endAttributes({ outcome, code });
         span.setAttributes(end);
@@ -97,7 +97,7 @@ export function telemetry(options: TelemetryOptions = {}): ServerObserver & Clie
   }
 
   return {
-    started,
+    started: startSpan,
     sessionEnded: ({ durationMs, revision }) => durations.session(durationMs, { "mcp.protocol.version": revision }),
   };
 }
@@ -116,10 +116,10 @@ interface Operation {
  */
 function operationOf(call: ClientCall | ServerCall): Operation {
   const { network } = call;
-  const known = call.side === "client" || call.known;
+  const isKnown = call.side === "client" || call.known;
   const namesTarget = call.method === Method.callTool || call.method === Method.getPrompt;
-  const method = known || namesTarget ? call.method : "_OTHER";
-  const target = known && namesTarget ? call.name : undefined;
+  const method = isKnown || namesTarget ? call.method : "_OTHER";
+  const target = isKnown && namesTarget ? call.name : undefined;
   const attributes: Attributes = { "mcp.method.name": method, "mcp.protocol.version": call.revision };
   if (method === Method.callTool) attributes["gen_ai.operation.name"] = "execute_tool";
   if (target !== undefined) attributes[method === Method.callTool ? "gen_ai.tool.name" : "gen_ai.prompt.name"] = target;

@@ -142,8 +142,8 @@ export function createServer<
       );
       return this as never;
     },
-    mount(prefix, other) {
-      mount(core, prefix, coreOf(other));
+    mount(prefix, otherServer) {
+      mount(core, prefix, coreOf(otherServer));
       return this as never;
     },
     async attach(transport, options = {}) {
@@ -169,38 +169,38 @@ export function createServer<
 }
 
 /** Adds the tools, prompts and resources of `other` to `core`, and follows their changes. */
-function mount(core: PreparedServer, prefix: string, other: PreparedServer): void {
-  const named = (name: string): string => `${prefix}.${name}`;
+function mount(core: PreparedServer, prefix: string, otherCore: PreparedServer): void {
+  const prefixName = (name: string): string => `${prefix}.${name}`;
   // A handler of `other` runs with the middleware and context of `other`, in the call to `core`.
   const run = (call: object, handler: (ctx: any) => unknown): unknown =>
     wrap(
-      other.middleware,
-      async (wrapped) => (await handler(await handlerContext(wrapped, other))) as JsonObject,
+      otherCore.middleware,
+      async (wrappedCall) => (await handler(await handlerContext(wrappedCall, otherCore))) as JsonObject,
     )(call as Call);
-  const inside = (handler: (input: never, ctx: any) => unknown) => (input: unknown, ctx: object) =>
+  const wrapHandler = (handler: (input: never, ctx: any) => unknown) => (input: unknown, ctx: object) =>
     run(ctx, (context) => handler(input as never, context));
   const adopt = {
-    tools: (tool: Tool): Tool => ({ ...tool, call: inside(tool.call) }),
-    prompts: (prompt: Prompt): Prompt => ({ ...prompt, get: inside(prompt.get) }),
+    tools: (tool: Tool): Tool => ({ ...tool, call: wrapHandler(tool.call) }),
+    prompts: (prompt: Prompt): Prompt => ({ ...prompt, get: wrapHandler(prompt.get) }),
     resources: (resource: Resource): Resource => {
       const { list } = resource;
-      const adopted = { ...resource, read: inside(resource.read) };
-      return list ? { ...adopted, list: (ctx) => run(ctx, list) } : adopted;
+      const copy = { ...resource, read: wrapHandler(resource.read) };
+      return list ? { ...copy, list: (ctx) => run(ctx, list) } : copy;
     },
   };
   for (const kind of ["tools", "prompts", "resources"] as const) {
-    const to = core.offering[kind] as Registry<any>;
-    const from = other.offering[kind];
+    const target = core.offering[kind] as Registry<any>;
+    const source = otherCore.offering[kind];
     // A copy of a definition may have its name on the other server.
     const add = (name: string, definition: object): void =>
-      to.set(named(name), { ...adopt[kind](definition as never), name: undefined });
-    for (const [name, definition] of from) add(name, definition);
-    from.onChange((entry, previous) => {
+      target.set(prefixName(name), { ...adopt[kind](definition as never), name: undefined });
+    for (const [name, definition] of source) add(name, definition);
+    source.onChange((entry, previous) => {
       if (entry) add(entry.name, entry.definition);
-      else if (previous) to.delete(named(previous.name));
+      else if (previous) target.delete(prefixName(previous.name));
     });
   }
-  other.changes.add({
+  otherCore.changes.add({
     wants: (change) => "uri" in change,
     deliver: (change) => {
       if ("uri" in change) core.changes.resourceUpdated(change.uri, change._meta);

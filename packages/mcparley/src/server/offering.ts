@@ -1,6 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
-import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
-import type { CacheHint } from "../mcp/resources.ts";
+import type { ServerCapabilities } from "../mcp/capabilities.ts";
 import type { Answer } from "./core/call.ts";
 import { checkRecord } from "./checks/check-definition.ts";
 import type { Changes, ListKind } from "./core/changes.ts";
@@ -10,22 +9,17 @@ import type {
   PromptEntry,
   ResourceEntry,
   ResourceIndex,
+  ServerCore,
   ServerFeature,
   ToolEntry,
 } from "./core/server-core.ts";
 import type { Prompt, Resource, Tool } from "./core/definition-types.ts";
 import { type ListSource, PreparedLists } from "./features/lists.ts";
-import type { CapabilityChoice, ServerLimits } from "./core/options.ts";
+import type { AnyServerDefinition, CapabilityChoice } from "./core/options.ts";
 import { type Entry, PreparedRegistry } from "./core/registry.ts";
 
-interface OfferingInit {
-  /** The tools, prompts and resources of the definition. A feature that is set is offered even while it is empty. */
-  given: { readonly [K in ListKind]?: object | undefined } & { readonly capabilities?: CapabilityChoice };
-  limits: ServerLimits;
-  listCache: CacheHint;
-  serverInfo: Implementation;
-  changes: Changes;
-}
+/** The tools, prompts and resources of a definition. A feature that is set is offered even while it is empty. */
+type OfferingDefinition = Pick<AnyServerDefinition, ListKind | "capabilities">;
 
 /** The implementation of `Offering`. */
 export class PreparedOffering implements Offering {
@@ -42,31 +36,37 @@ export class PreparedOffering implements Offering {
   readonly promptList: PreparedLists<PromptEntry>;
   readonly resourceList: PreparedLists<ResourceEntry>;
   readonly templateList: PreparedLists<ResourceEntry>;
-  readonly #init: OfferingInit;
+  readonly #definition: OfferingDefinition;
+  readonly #changes: Changes;
   #suggests: boolean | undefined;
 
-  constructor(init: OfferingInit) {
-    this.#init = init;
-    const { pageSize } = init.limits;
-    const options = { pageSize, cache: init.listCache, serverInfo: init.serverInfo };
+  constructor(
+    definition: OfferingDefinition,
+    { limits, listCache, info, changes }: Pick<ServerCore, "limits" | "listCache" | "info" | "changes">,
+  ) {
+    this.#definition = definition;
+    this.#changes = changes;
+    const options = { pageSize: limits.pageSize, cache: listCache, serverInfo: info };
     const list = <E extends Entry<{ scopes?: readonly string[] | undefined }>>(
       source: ListSource<E>,
     ): PreparedLists<E> => new PreparedLists(source, options);
     this.toolList = list({
       member: "tools",
       entries: () => this.tools.entries(),
-      show: ({ listed, definition: { extensions = [] } }, { encoder, revision }) =>
-        extensions.reduce((shown, one) => one.list?.(shown, revision) ?? shown, encoder.tool(listed)),
+      show: (tool, { encoder, revision }) => {
+        const { extensions = [] } = tool.definition;
+        return extensions.reduce((entry, one) => one.list?.(entry, revision) ?? entry, encoder.tool(tool.listed));
+      },
     });
     this.promptList = list({
       member: "prompts",
       entries: () => this.prompts.entries(),
-      show: ({ listed }, { encoder }) => encoder.prompt(listed),
+      show: (prompt, { encoder }) => encoder.prompt(prompt.listed),
     });
     this.resourceList = list({
       member: "resources",
       entries: () => this.resourceIndex?.single() ?? [],
-      show: ({ listed }, { encoder }) => encoder.resource(listed),
+      show: (resource, { encoder }) => encoder.resource(resource.listed),
     });
     this.templateList = list({
       member: "resourceTemplates",
@@ -82,8 +82,9 @@ export class PreparedOffering implements Offering {
     this.#watch("resources", this.resources, [this.resourceList, this.templateList]);
     for (const kind of ["tools", "prompts", "resources"] as const) {
       const registry = this[kind] as PreparedRegistry<any, any>;
-      checkRecord(kind, init.given[kind]);
-      for (const [name, definition] of Object.entries(init.given[kind] ?? {})) registry.set(name, definition);
+      const entries = definition[kind];
+      checkRecord(kind, entries);
+      for (const [name, entry] of Object.entries(entries ?? {})) registry.set(name, entry);
     }
   }
 
@@ -100,12 +101,12 @@ export class PreparedOffering implements Offering {
           [...this.resources].some(([, definition]) => definition.complete);
         return this.#suggests;
       default:
-        return this.#init.given[feature] !== undefined || this[feature].size > 0;
+        return this.#definition[feature] !== undefined || this[feature].size > 0;
     }
   }
 
   has(capability: keyof CapabilityChoice): boolean {
-    return this.#init.given.capabilities?.[capability] !== false;
+    return this.#definition.capabilities?.[capability] !== false;
   }
 
   capabilities(): ServerCapabilities {
@@ -127,16 +128,16 @@ export class PreparedOffering implements Offering {
       throw new LocalError("invalid_definition", why);
     }
     const feature = definition["~feature"];
-    const prepared = feature.prepare(entry) as E;
+    const preparedEntry = feature.prepare(entry) as E;
     for (const [method, answer] of Object.entries(feature.methods)) this.answers.set(method, answer);
-    return prepared;
+    return preparedEntry;
   }
 
   #watch(kind: ListKind, registry: PreparedRegistry<any, any>, lists: { clear(): void }[]): void {
     registry.onChange(() => {
       for (const list of lists) list.clear();
       this.#suggests = undefined;
-      if (this.has("listChanged")) this.#init.changes.listChanged(kind);
+      if (this.has("listChanged")) this.#changes.listChanged(kind);
     });
   }
 }

@@ -40,9 +40,8 @@ export class PreparedServer implements ServerCore {
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
-    const { limits, listCache, info: serverInfo, changes } = this;
     this.versions = supportedVersions.filter((version) => this.serves(version));
-    this.offering = new PreparedOffering({ given: this.#given(), limits, listCache, serverInfo, changes });
+    this.offering = new PreparedOffering(this.#offeredDefinition(), this);
     this.extensionMethods = new Map(this.extensions.flatMap(methodsOf));
     warnOfNames(this);
     this.answerMethod = this.#compose();
@@ -129,7 +128,7 @@ export class PreparedServer implements ServerCore {
   }
 
   /** Returns the definition, with the features that extensions declare even while they are empty. */
-  #given(): AnyServerDefinition {
+  #offeredDefinition(): AnyServerDefinition {
     const features = this.extensions.flatMap((extension) => extension.features ?? []);
     return features.length === 0
       ? this.definition
@@ -144,10 +143,10 @@ export class PreparedServer implements ServerCore {
 
 /** Returns the methods of an extension, by name. Throws `invalid_definition` if one is a method of the protocol. */
 function methodsOf({ id, methods = {} }: ServerExtension): [name: string, method: ExtensionMethod][] {
-  const replaced = Object.keys(methods).find((method) => methodTable.has(method));
-  if (replaced === undefined) return Object.entries(methods);
+  const protocolMethod = Object.keys(methods).find((method) => methodTable.has(method));
+  if (protocolMethod === undefined) return Object.entries(methods);
   throw new LocalError(
     "invalid_definition",
-    `The extension ${id} may not replace ${replaced}; wrap it with middleware.`,
+    `The extension ${id} may not replace ${protocolMethod}; wrap it with middleware.`,
   );
 }

@@ -7,7 +7,7 @@ import { guarded } from "../rpc/guarded.ts";
 import { redact } from "../rpc/redact.ts";
 
 /** The variables that a child process inherits, for its home directory, programs and language. None is a secret. */
-const inherited: readonly string[] =
+const inheritedVariables: readonly string[] =
   process.platform === "win32"
     ? [
         "APPDATA",
@@ -66,7 +66,7 @@ const inherited: readonly string[] =
 export function childEnv(variables: Readonly<Record<string, string>> = {}): Record<string, string> {
   const isGiven = new Set(Object.keys(variables).map(fold));
   const env: Record<string, string> = {};
-  for (const name of inherited) {
+  for (const name of inheritedVariables) {
     const value = process.env[name];
     if (value !== undefined && !isGiven.has(fold(name))) env[name] = value;
   }
@@ -124,7 +124,7 @@ interface Ended {
   /** The end of its stderr, redacted. */
   stderr: string;
   /** A sentence about earlier failures. May be empty. */
-  repeated: string;
+  failureNote: string;
   /** Whether the process sent a message. */
   hasSpoken: boolean;
 }
@@ -133,13 +133,13 @@ interface Ended {
 export function exitedError(
   command: string,
   { code, signal }: Exit,
-  { stderr, repeated, hasSpoken }: Ended,
+  { stderr, failureNote, hasSpoken }: Ended,
 ): LocalError {
   const how = signal === null ? `with code ${code}` : `by the signal ${signal}`;
   const cure = code === 0 && !hasSpoken ? ` ${neverServed}` : "";
   const excerpt = excerptOf(stderr);
   const output = excerpt === "" ? "It wrote nothing to stderr." : `The end of its stderr:\n${excerpt}`;
-  const message = `The server ${JSON.stringify(redact(command))} exited ${how}.${repeated}${cure} ${output}`;
+  const message = `The server ${JSON.stringify(redact(command))} exited ${how}.${failureNote}${cure} ${output}`;
   return new LocalError("exited", message, { data: { exitCode: code, signal, stderr } });
 }
 
@@ -190,7 +190,7 @@ export function stderrTail(
 
 /** Calls a callback of the target, and reports its error. */
 export function reporting<T>(callback: () => T, report: (error: Error) => void): T | undefined {
-  return guarded(callback, (thrown) => report(thrown instanceof Error ? thrown : new Error(String(thrown))));
+  return guarded(callback, (error) => report(error instanceof Error ? error : new Error(String(error))));
 }
 
 /** Calls `onStart` before a process is started, and returns the listener for its start and end. Its errors are reported. */

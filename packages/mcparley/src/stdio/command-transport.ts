@@ -12,7 +12,7 @@ import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 import { type Exit, childEnv, exitedError, listenerFor, reporting, spawnError, stderrTail } from "./child-process.ts";
 import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
-import { LineLimit, jsonLines, lineReader } from "./lines.ts";
+import { LineLimit, LineReader, jsonLines } from "./lines.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -57,9 +57,9 @@ class CommandTransport implements Transport {
   #receiver: Receiver | undefined;
   #tail: () => string = () => "";
   #exit: Exit | undefined;
-  #exited: Promise<void> = Promise.resolve();
+  #exitEvent: Promise<void> = Promise.resolve();
   /** Settles when all output of the process has been read. */
-  #drained: Promise<void> = Promise.resolve();
+  #outputEnd: Promise<void> = Promise.resolve();
   #ending: Promise<void> | undefined;
   /** Whether the process sent a message. */
   #hasSpoken = false;
@@ -83,16 +83,16 @@ class CommandTransport implements Transport {
     this.#receiver = receiver;
     const listener = listenerFor(this.#target.onStart, (error) => receiver.malformed(error));
     const child = this.#spawn(listener);
-    this.#restarts.started();
+    this.#restarts.noteStart();
     this.#child = child;
-    this.#exited = new Promise((resolve) => {
+    this.#exitEvent = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.#exit = { code, signal };
         resolve();
       });
       child.once("error", () => resolve());
     });
-    this.#drained = new Promise((resolve) => child.once("close", () => resolve()));
+    this.#outputEnd = new Promise((resolve) => child.once("close", () => resolve()));
     this.#connect(child, receiver);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
@@ -106,7 +106,7 @@ class CommandTransport implements Transport {
   }
 
   send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
-    this.#limit.sent(message, envelope);
+    this.#limit.noteSent(message, envelope);
     if (this.#writer) return this.#writer.send(message);
     return Promise.reject(new LocalError("closed", "The transport is not started."));
   }
@@ -121,7 +121,7 @@ class CommandTransport implements Transport {
   #spawn(listener: Required<ProcessListener>): Child {
     const { command, args = [], cwd, env } = this.#target;
     try {
-      const normalized = normalizeSpawnCommand(command, args, {
+      const spawnCommand = normalizeSpawnCommand(command, args, {
         ...(cwd === undefined ? {} : { cwd }),
         env: childEnv(env),
         stdio: ["pipe", "pipe", "pipe"],
@@ -129,7 +129,7 @@ class CommandTransport implements Transport {
         detached: process.platform !== "win32",
         windowsHide: true,
       });
-      const child = spawn(normalized.command, normalized.args, normalized.options) as Child;
+      const child = spawn(spawnCommand.command, spawnCommand.args, spawnCommand.options) as Child;
       if (child.pid === undefined) listener.ended();
       else listener.started(child.pid);
       return child;
@@ -152,15 +152,15 @@ class CommandTransport implements Transport {
       malformed: (error: Error): void => receiver.malformed(error),
       failed: (id: RequestId, error: Error): void => receiver.failed?.(id, error),
     };
-    const reader = lineReader(this.#limit, {
+    const reader = new LineReader(this.#limit, {
       ...jsonLines(messages, this.#limit, () => !this.#isClosed),
       ...(onReceived && {
-        arriving: (bytes: number): unknown =>
+        onPart: (bytes: number): unknown =>
           reporting(() => onReceived({ bytes, total: undefined }), messages.malformed),
       }),
     });
-    child.stdout.on("data", reader.push);
-    child.stdout.once("end", reader.end);
+    child.stdout.on("data", (chunk: Buffer) => reader.push(chunk));
+    child.stdout.once("end", () => reader.end());
     child.stdout.on("error", () => {});
     // A server that has closed its input is ended. Its exit code and stderr explain the reason.
     child.stdin.on("error", () => void this.#end());
@@ -172,8 +172,8 @@ class CommandTransport implements Transport {
     const forget = endWithThisProcess(child.pid);
     // A server that closes its stdout without exiting is ended.
     child.stdout.once("close", () => void this.#end());
-    void this.#exited
-      .then(() => within(this.#drained, DRAIN_MS, systemClock))
+    void this.#exitEvent
+      .then(() => within(this.#outputEnd, DRAIN_MS, systemClock))
       .then(() => this.#end())
       .then(forget)
       .then(listener.ended);
@@ -188,11 +188,11 @@ class CommandTransport implements Transport {
   async #endOnce(): Promise<void> {
     const child = this.#child;
     if (!child || child.pid === undefined) return;
-    if (this.#isClosing) await within(this.#writer?.flush() ?? this.#exited, this.#bounds.exit, systemClock);
+    if (this.#isClosing) await within(this.#writer?.flush() ?? this.#exitEvent, this.#bounds.exit, systemClock);
     this.#writer?.end(new LocalError("closed", "The connection to the server is closed."));
     child.stdin.end();
-    await endProcess(child, this.#exited, this.#bounds);
-    await within(this.#drained, DRAIN_MS, systemClock);
+    await endProcess(child, this.#exitEvent, this.#bounds);
+    await within(this.#outputEnd, DRAIN_MS, systemClock);
     child.stdout.destroy();
     child.stderr.destroy();
     if (this.#isClosed) return;
@@ -202,9 +202,9 @@ class CommandTransport implements Transport {
       return;
     }
     const exit = this.#exit ?? { code: null, signal: "SIGKILL" };
-    const repeated = this.#restarts.ended();
-    const ended = { stderr: this.#tail(), repeated, hasSpoken: this.#hasSpoken };
-    this.#receiver?.closed(exitedError(this.#target.command, exit, ended));
+    const failureNote = this.#restarts.noteEnd();
+    const processOutput = { stderr: this.#tail(), failureNote, hasSpoken: this.#hasSpoken };
+    this.#receiver?.closed(exitedError(this.#target.command, exit, processOutput));
   }
 }
 
@@ -239,12 +239,12 @@ export class Restarts {
     this.#backoff = new Backoff(this.#clock, this.#cancelling.signal);
   }
 
-  started(): void {
+  noteStart(): void {
     this.#startedAt = this.#clock.now();
   }
 
   /** Records that the process ended by itself. Returns a sentence for its error, which is empty after the first failure. */
-  ended(): string {
+  noteEnd(): string {
     if (this.#clock.now() - this.#startedAt >= RECOVERED_MS) {
       this.#failures = 0;
       this.#backoff.reset();

@@ -25,9 +25,9 @@ const POLL_MS = 20;
  * Call it after the end of the child's input. On POSIX the signals are sent to the child's process group; on Windows the
  * process tree is killed. Settles at the latest when all bounds have passed.
  */
-export async function endProcess(child: ChildProcess, exited: Promise<void>, bounds: EndBounds): Promise<void> {
+export async function endProcess(child: ChildProcess, exitEvent: Promise<void>, bounds: EndBounds): Promise<void> {
   if (child.pid === undefined) return;
-  const hasExited = await within(exited, bounds.exit, systemClock);
+  const hasExited = await within(exitEvent, bounds.exit, systemClock);
   if (!isWindows) {
     // The processes that remain in the group: a launcher can exit before the process that it launched.
     if (sendSignal(-child.pid, "SIGTERM") && !(await isGroupGone(child.pid, bounds.terminate))) {
@@ -38,10 +38,10 @@ export async function endProcess(child: ChildProcess, exited: Promise<void>, bou
     const { pid } = child;
     const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
     killer.on("error", () => sendSignal(pid, "SIGTERM"));
-    await within(exited, bounds.kill, systemClock);
+    await within(exitEvent, bounds.kill, systemClock);
   }
   // Waits for the exit event, which follows the end of the process.
-  await within(exited, bounds.kill, systemClock);
+  await within(exitEvent, bounds.kill, systemClock);
 }
 
 /** Sends a signal to a process, or with a negative id to all processes of its group. Returns false if there are none. */

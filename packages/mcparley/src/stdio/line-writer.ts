@@ -34,11 +34,11 @@ export class LineWriter {
   #parts: string[] = [];
   #chars = 0;
   /** The characters of `#parts` that were queued before the stream was full: at most one large message. They are not limited. */
-  #accepted = 0;
+  #acceptedChars = 0;
   #isScheduled = false;
-  #drained: Promise<void> | undefined;
-  #ended: Error | undefined;
-  #settleDrained: (() => void) | undefined;
+  #draining: Promise<void> | undefined;
+  #endCause: Error | undefined;
+  #settleDraining: (() => void) | undefined;
 
   /** If the peer leaves more than `maxUnread` bytes unread, `onStuck` is called and the writer ends. */
   constructor(output: Output, maxUnread: number, onStuck: (error: LocalError) => void) {
@@ -48,7 +48,7 @@ export class LineWriter {
   }
 
   send(message: JsonRpcMessage | JsonRpcMessage[]): void | Promise<void> {
-    if (this.#ended) return Promise.reject(this.#ended);
+    if (this.#endCause) return Promise.reject(this.#endCause);
     try {
       const large = Array.isArray(message) ? undefined : encodeLarge(message);
       if (large) for (const part of large) this.#add(part);
@@ -56,46 +56,46 @@ export class LineWriter {
     } catch (error) {
       return Promise.reject(error);
     }
-    if (this.#drained) return this.#wait();
+    if (this.#draining) return this.#wait();
     if (this.#chars >= FULL_CHARS) this.#write();
     else if (!this.#isScheduled) {
       this.#isScheduled = true;
       // A tick runs after the promises of this turn have settled, so that their responses share one write.
       process.nextTick(() => {
         this.#isScheduled = false;
-        if (!this.#drained) this.#write();
+        if (!this.#draining) this.#write();
       });
     }
-    return this.#drained;
+    return this.#draining;
   }
 
   /** Settles when the operating system has received all earlier messages, or the writer has ended. */
   async flush(): Promise<void> {
-    while (!this.#ended && this.#chars > 0) {
-      if (this.#drained) await this.#drained;
+    while (!this.#endCause && this.#chars > 0) {
+      if (this.#draining) await this.#draining;
       else this.#write();
     }
     // Writes finish in order, so this one finishes last. On a broken stream it finishes with an error.
-    if (!this.#ended) await new Promise<void>((resolve) => this.#output.write("", () => resolve()));
+    if (!this.#endCause) await new Promise<void>((resolve) => this.#output.write("", () => resolve()));
   }
 
   /** Drops the queued messages and rejects later ones. */
   end(cause: Error): void {
-    this.#ended ??= cause;
+    this.#endCause ??= cause;
     this.#parts = [];
-    this.#chars = this.#accepted = 0;
-    this.#settleDrained?.();
+    this.#chars = this.#acceptedChars = 0;
+    this.#settleDraining?.();
   }
 
   #add(part: string): void {
     this.#parts.push(part);
     this.#chars += part.length;
-    if (!this.#drained) this.#accepted += part.length;
+    if (!this.#draining) this.#acceptedChars += part.length;
   }
 
   #wait(): void | Promise<void> {
-    const unread = this.#chars - this.#accepted + this.#parts.length * MESSAGE_BYTES + this.#output.writableLength;
-    if (unread <= this.#maxUnread) return this.#drained;
+    const unread = this.#chars - this.#acceptedChars + this.#parts.length * MESSAGE_BYTES + this.#output.writableLength;
+    if (unread <= this.#maxUnread) return this.#draining;
     const text = `The peer does not read. ${unread} bytes are unread, and maxUnreadBytes is ${this.#maxUnread}.`;
     const error = new LocalError("closed", text);
     this.end(error);
@@ -105,13 +105,13 @@ export class LineWriter {
 
   #write(): void {
     while (this.#chars > 0) {
-      if (this.#output.write(this.#take()) || this.#ended) continue;
-      this.#drained = new Promise<void>((resolve) => {
-        this.#settleDrained = resolve;
+      if (this.#output.write(this.#take()) || this.#endCause) continue;
+      this.#draining = new Promise<void>((resolve) => {
+        this.#settleDraining = resolve;
         this.#output.once("drain", resolve);
       }).then(() => {
-        this.#drained = undefined;
-        this.#settleDrained = undefined;
+        this.#draining = undefined;
+        this.#settleDraining = undefined;
         this.#write();
       });
       return;
@@ -121,7 +121,7 @@ export class LineWriter {
   #take(): string {
     const text = this.#chars <= FULL_CHARS ? this.#takeAll() : this.#takeSlice();
     this.#chars -= text.length;
-    this.#accepted = Math.max(0, this.#accepted - text.length);
+    this.#acceptedChars = Math.max(0, this.#acceptedChars - text.length);
     return text;
   }
 

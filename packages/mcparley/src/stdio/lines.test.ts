@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
 import { expect, test } from "vitest";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
-import { LineLimit, lineReader } from "./lines.ts";
+import { LineLimit, LineReader } from "./lines.ts";
 
 interface Seen {
   lines: string[];
@@ -12,10 +12,10 @@ interface Seen {
 
 function read(chunks: Iterable<Uint8Array>, limit = 1_000): Seen {
   const seen: Seen = { lines: [], dropped: [], unfinished: [] };
-  const reader = lineReader(new LineLimit(limit), {
-    line: (text) => seen.lines.push(text),
-    dropped: (line) => seen.dropped.push(line),
-    unfinished: (text) => seen.unfinished.push(text),
+  const reader = new LineReader(new LineLimit(limit), {
+    onLine: (text) => seen.lines.push(text),
+    onDropped: (line) => seen.dropped.push(line),
+    onUnfinished: (text) => seen.unfinished.push(text),
   });
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
@@ -115,13 +115,13 @@ test.each([65_536, 1_024, 64])("a message of 10 MiB in chunks of %i bytes is rea
 
 test("the bytes of a line that arrives in several parts are reported, and those of a line in one part are not", () => {
   const arriving: number[] = [];
-  const { push } = lineReader(new LineLimit(100), {
-    line: () => {},
-    dropped: () => {},
-    unfinished: () => {},
-    arriving: (bytes) => arriving.push(bytes),
+  const reader = new LineReader(new LineLimit(100), {
+    onLine: () => {},
+    onDropped: () => {},
+    onUnfinished: () => {},
+    onPart: (bytes) => arriving.push(bytes),
   });
-  for (const text of ["12345\n", "123", "456", "7\n12", "3\n", "x".repeat(150)]) push(Buffer.from(text));
+  for (const text of ["12345\n", "123", "456", "7\n12", "3\n", "x".repeat(150)]) reader.push(Buffer.from(text));
   expect(arriving).toEqual([3, 6, 2, 150]);
 });
 
@@ -135,10 +135,10 @@ const cancelled = (requestId: number): JsonRpcMessage => ({
 
 function reading(limit: LineLimit): { push: (size: number, end?: string) => void; seen: string[] } {
   const seen: string[] = [];
-  const reader = lineReader(limit, {
-    line: (text) => seen.push(`line of ${text.length}`),
-    dropped: ({ reason }) => seen.push(reason),
-    unfinished: (text) => seen.push(`unfinished ${text.length}`),
+  const reader = new LineReader(limit, {
+    onLine: (text) => seen.push(`line of ${text.length}`),
+    onDropped: ({ reason }) => seen.push(reason),
+    onUnfinished: (text) => seen.push(`unfinished ${text.length}`),
   });
   return { push: (size, end = "") => reader.push(Buffer.from("x".repeat(size) + end)), seen };
 }
@@ -147,12 +147,12 @@ test("a longer line is read while a request waits for a larger reply, and droppe
   const limit = new LineLimit(undefined);
   const { push, seen } = reading(limit);
   push(defaultLimit + 1, "\n");
-  limit.sent(request(1), { maxReply: defaultLimit + 10 });
+  limit.noteSent(request(1), { maxReply: defaultLimit + 10 });
   push(defaultLimit + 10, "\r\n");
   push(defaultLimit + 11, "\n");
   push(defaultLimit);
   push(10, "\n");
-  limit.received({ jsonrpc: "2.0", id: 1, result: {} });
+  limit.noteReceived({ jsonrpc: "2.0", id: 1, result: {} });
   push(defaultLimit + 1, "\n");
   push(defaultLimit, "\n");
   expect(seen).toEqual([
@@ -168,12 +168,12 @@ test("a longer line is read while a request waits for a larger reply, and droppe
 test("the limit of a line that is arriving can change", () => {
   const limit = new LineLimit(undefined);
   const { push, seen } = reading(limit);
-  limit.sent(request(1), { maxReply: defaultLimit + 10 });
+  limit.noteSent(request(1), { maxReply: defaultLimit + 10 });
   push(defaultLimit + 5);
-  limit.sent(cancelled(1), undefined);
+  limit.noteSent(cancelled(1), undefined);
   push(5, "\n");
   push(defaultLimit + 2);
-  limit.sent(request(2), { maxReply: defaultLimit + 20 });
+  limit.noteSent(request(2), { maxReply: defaultLimit + 20 });
   push(1, "\n");
   push(1, "\n");
   expect(seen).toEqual([`line of ${defaultLimit + 10}`, "too_large", "line of 1"]);
@@ -182,7 +182,7 @@ test("the limit of a line that is arriving can change", () => {
 test("a limit that the user has configured is not raised", () => {
   const limit = new LineLimit(100);
   const { push, seen } = reading(limit);
-  limit.sent(request(1), { maxReply: 1_000 });
+  limit.noteSent(request(1), { maxReply: 1_000 });
   push(101, "\n");
   push(100, "\n");
   expect(seen).toEqual(["too_large", "line of 100"]);

@@ -13,20 +13,20 @@ const DEFAULT_MAX_LINE_BYTES = 16_777_216;
  * The maximum size of a line: the configured one, or the default, which is raised while a request expects a larger reply.
  */
 export class LineLimit {
-  readonly #configured: number | undefined;
+  readonly #maxBytes: number | undefined;
   /** The maximum sizes of larger replies, by the ids of their requests. */
   readonly #larger = new Map<unknown, number>();
 
-  constructor(configured: number | undefined) {
-    this.#configured = configured;
+  constructor(maxBytes: number | undefined) {
+    this.#maxBytes = maxBytes;
   }
 
   get bytes(): number {
-    return this.#configured ?? Math.max(DEFAULT_MAX_LINE_BYTES, ...this.#larger.values());
+    return this.#maxBytes ?? Math.max(DEFAULT_MAX_LINE_BYTES, ...this.#larger.values());
   }
 
   /** Called with each sent message. Raises the limit if a larger reply is expected, until it arrives or is cancelled. */
-  sent(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): void {
+  noteSent(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): void {
     if (Array.isArray(message)) return;
     if (envelope?.maxReply && isRequest(message)) this.#larger.set(message.id, envelope.maxReply);
     if (this.#larger.size > 0 && "method" in message && message.method === Notification.cancelled) {
@@ -35,7 +35,7 @@ export class LineLimit {
   }
 
   /** Called with each received value. Restores the limit after a larger reply. */
-  received(value: unknown): void {
+  noteReceived(value: unknown): void {
     if (this.#larger.size > 0 && isObject(value) && !("method" in value)) this.#larger.delete(value.id);
   }
 }
@@ -54,18 +54,13 @@ interface DroppedLine {
 
 interface LineSink {
   /** Called for each line, without its line ending. Empty lines are ignored. */
-  line(text: string): void;
+  onLine(text: string): void;
   /** Called once for each line that is dropped, at its end. */
-  dropped(line: DroppedLine): void;
+  onDropped(line: DroppedLine): void;
   /** Called with the number of bytes of a line of which another part has arrived. */
-  arriving?(bytes: number): void;
+  onPart?(bytes: number): void;
   /** Called at the end of the input with the text after the last line ending. */
-  unfinished(text: string): void;
-}
-
-interface LineReader {
-  push(this: void, chunk: Uint8Array): void;
-  end(this: void): void;
+  onUnfinished(text: string): void;
 }
 
 const LF = 10;
@@ -79,101 +74,90 @@ const HEAD_BYTES = 256;
  * Time and memory are linear for any size of chunks: only the new bytes of a chunk are searched, and a line in several
  * chunks is collected in memory that grows in place. Only the start of a line over the limit is kept.
  */
-export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
-  const gathered = gather(limit);
+export class LineReader {
+  readonly #limit: LineLimit;
+  readonly #sink: LineSink;
+  /** The bytes of the incomplete line, or only its start if it is too large. */
+  readonly #memory = new CollectedBytes();
+  /** Number of bytes of the incomplete line, including dropped ones. */
+  #size = 0;
+  /** Whether no byte of the incomplete line was dropped. */
+  #isWhole = true;
+  /** The largest limit since the incomplete line began. */
+  #largestLimit = 0;
 
-  function push(chunk: Uint8Array): void {
+  constructor(limit: LineLimit, sink: LineSink) {
+    this.#limit = limit;
+    this.#sink = sink;
+  }
+
+  push(chunk: Uint8Array): void {
     const bytes = Buffer.isBuffer(chunk) ? chunk : asBuffer(chunk);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
       // A line within one chunk is decoded in place. Creating a view takes longer than decoding.
-      if (gathered.size() === 0) deliver(bytes, start, end);
+      if (this.#size === 0) this.#deliver(bytes, start, end);
       else {
-        gathered.add(bytes.subarray(start, end));
-        deliver(gathered.bytes(), 0, gathered.size());
+        this.#collect(bytes.subarray(start, end));
+        this.#deliver(asBuffer(this.#memory.view), 0, this.#size);
       }
       start = end + 1;
     }
     if (start === bytes.length) return;
-    gathered.add(bytes.subarray(start));
-    sink.arriving?.(gathered.size());
+    this.#collect(bytes.subarray(start));
+    this.#sink.onPart?.(this.#size);
+  }
+
+  end(): void {
+    const size = this.#size;
+    const bytes = asBuffer(this.#memory.view);
+    if (this.#isTooLarge(size)) {
+      this.#sink.onDropped({ reason: "too_large", bytes: size, head: headOf(bytes, 0, size) });
+    } else if (size > 0) this.#sink.onUnfinished(bytes.toString("utf8"));
+    this.#clear();
   }
 
   /** Delivers a line. If the line is too large, the bytes may contain only its start. */
-  function deliver(bytes: Buffer, start: number, end: number): void {
+  #deliver(bytes: Buffer, start: number, end: number): void {
     const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
     const length = stop - start;
-    const isTooLarge = !gathered.isWhole() || length > gathered.limit();
+    const isTooLarge = this.#isTooLarge(length);
     const text = isTooLarge ? "" : bytes.toString("utf8", start, stop);
     // Invalid UTF-8 is decoded to replacement characters, so only text that contains one is checked.
     const isInvalid = text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, stop));
     const head = isTooLarge || isInvalid ? headOf(bytes, start, end) : "";
     // The bytes of a large line are released before its text is parsed.
-    gathered.clear();
-    if (isTooLarge) sink.dropped({ reason: "too_large", bytes: end - start, head });
-    else if (isInvalid) sink.dropped({ reason: "not_utf8", bytes: length, head });
-    else if (length > 0) sink.line(text);
+    this.#clear();
+    if (isTooLarge) this.#sink.onDropped({ reason: "too_large", bytes: end - start, head });
+    else if (isInvalid) this.#sink.onDropped({ reason: "not_utf8", bytes: length, head });
+    else if (length > 0) this.#sink.onLine(text);
   }
 
-  function end(): void {
-    const size = gathered.size();
-    const isTooLarge = !gathered.isWhole() || size > gathered.limit();
-    if (isTooLarge) sink.dropped({ reason: "too_large", bytes: size, head: headOf(gathered.bytes(), 0, size) });
-    else if (size > 0) sink.unfinished(gathered.bytes().toString("utf8"));
-    gathered.clear();
+  #isTooLarge(length: number): boolean {
+    return !this.#isWhole || length > Math.max(this.#largestLimit, this.#limit.bytes);
   }
 
-  return { push, end };
-}
-
-interface Gathered {
-  add(bytes: Buffer): void;
-  /** The bytes of the line so far, or only its start if it is too large. */
-  bytes(): Buffer;
-  /** The number of bytes of the line so far, including dropped ones. */
-  size(): number;
-  /** Whether no byte of the line was dropped. */
-  isWhole(): boolean;
-  /** The limit of the line. */
-  limit(): number;
-  clear(): void;
-}
-
-/** Collects the chunks of one line after another. */
-function gather(lineLimit: LineLimit): Gathered {
-  const collected = new CollectedBytes();
-  let size = 0;
-  let isWhole = true;
-  let limit = 0;
-
-  function add(bytes: Buffer): void {
-    limit = Math.max(limit, lineLimit.bytes);
-    size += bytes.length;
+  /** Adds bytes to the incomplete line. */
+  #collect(bytes: Buffer): void {
+    this.#largestLimit = Math.max(this.#largestLimit, this.#limit.bytes);
+    const limit = this.#largestLimit;
+    this.#size += bytes.length;
     // Over the limit, also if the last byte is the CR of the line ending. From now on only the start is kept.
-    if (isWhole && size > limit + 1) {
-      isWhole = false;
-      collected.keepStart(HEAD_BYTES);
+    if (this.#isWhole && this.#size > limit + 1) {
+      this.#isWhole = false;
+      this.#memory.keepStart(HEAD_BYTES);
     }
-    if (isWhole) collected.add(bytes, limit + 1);
-    else collected.add(bytes.subarray(0, HEAD_BYTES - collected.size), HEAD_BYTES);
+    if (this.#isWhole) this.#memory.add(bytes, limit + 1);
+    else this.#memory.add(bytes.subarray(0, HEAD_BYTES - this.#memory.size), HEAD_BYTES);
   }
 
-  function clear(): void {
-    if (size === 0) return;
-    size = 0;
-    limit = 0;
-    isWhole = true;
-    collected.clear();
+  #clear(): void {
+    if (this.#size === 0) return;
+    this.#size = 0;
+    this.#largestLimit = 0;
+    this.#isWhole = true;
+    this.#memory.clear();
   }
-
-  return {
-    add,
-    bytes: () => asBuffer(collected.view),
-    size: () => size,
-    isWhole: () => isWhole,
-    limit: () => Math.max(limit, lineLimit.bytes),
-    clear,
-  };
 }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
@@ -215,12 +199,12 @@ export function jsonLines(
       receiver.malformed(new LocalError("invalid_message", `${fact}. ${cure}`, { cause }));
       return;
     }
-    limit.received(value);
+    limit.noteReceived(value);
     receiver.message(value);
   };
   return {
-    line: (text) => parse(text, "A line is not JSON"),
-    dropped(line) {
+    onLine: (text) => parse(text, "A line is not JSON"),
+    onDropped(line) {
       if (!isOpen()) return;
       const error = errorOf(line, limit.bytes);
       receiver.malformed(error);
@@ -229,7 +213,7 @@ export function jsonLines(
       if (id !== undefined && isOpen()) receiver.failed?.(id, error);
     },
     // A peer may omit the last line ending. JSON that was cut off never parses as an object.
-    unfinished: (text) => parse(text, "The input ended inside a line"),
+    onUnfinished: (text) => parse(text, "The input ended inside a line"),
   };
 }
 

@@ -59,8 +59,8 @@ test("at most nine starts fit in 30 seconds", async () => {
     while (clock.now() < 30_000 && starts < 100) {
       await restarts.wait();
       starts++;
-      restarts.started();
-      restarts.ended();
+      restarts.noteStart();
+      restarts.noteEnd();
     }
   };
   const running = run();
@@ -73,14 +73,14 @@ test("a program that has run for 30 seconds is restarted immediately", async () 
   const clock = fakeClock();
   const restarts = new Restarts(clock);
   for (let failures = 0; failures < 3; failures++) {
-    restarts.started();
-    restarts.ended();
+    restarts.noteStart();
+    restarts.noteEnd();
   }
   expect(restarts.wait()).toBeDefined();
   await clock.advance(10_000);
-  restarts.started();
+  restarts.noteStart();
   await clock.advance(30_000);
-  expect(restarts.ended()).toBe("");
+  expect(restarts.noteEnd()).toBe("");
   expect(restarts.wait()).toBeUndefined();
 });
 

@@ -1,9 +1,8 @@
 import { type Readable, Writable } from "node:stream";
 import { systemClock } from "../rpc/clock.ts";
-import type { Transport } from "../rpc/transport.ts";
 import type { Server } from "../server/create-server.ts";
 import type { Principal } from "../server/core/context.ts";
-import { type StreamTransportOptions, streamTransport } from "./stream-transport.ts";
+import { StreamTransport, type StreamTransportOptions } from "./stream-transport.ts";
 
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions extends Omit<StreamTransportOptions, "keepOutput"> {
@@ -57,7 +56,7 @@ export function serveStdio(
   const input = options.input ?? process.stdin;
   const output = options.output ?? (ownsProcess ? protocolStdout() : process.stdout);
   const keepOutput = output === process.stdout;
-  const { transport, ended, closed } = observed(streamTransport(input, output, { ...options, keepOutput }));
+  const transport = new StreamTransport(input, output, { ...options, keepOutput });
   const { principal } = options;
   const connection = server.attach(transport, principal === undefined ? {} : { principal });
 
@@ -65,14 +64,14 @@ export function serveStdio(
     const open = await connection;
     // Not awaited, because a handler that ignores its signal must not keep the process alive.
     void open.close();
-    await closed;
+    await transport.end;
   };
   const serve = async (): Promise<void> => {
     const stop = ownsProcess ? watchProcess(() => void close(), options) : () => {};
     try {
       await connection;
-      await Promise.race([ended.then(() => drain(close, closed, options)), closed]);
-      await closed;
+      await Promise.race([transport.inputEnd.then(() => drain(close, transport, options)), transport.end]);
+      await transport.end;
     } finally {
       stop();
     }
@@ -81,51 +80,18 @@ export function serveStdio(
   return Object.assign(serve(), { close });
 }
 
-interface Observed {
-  transport: Transport;
-  /** Settles at the end of input. */
-  ended: Promise<void>;
-  closed: Promise<void>;
-}
-
-/** Wraps a transport to observe its end. */
-function observed(inner: Transport): Observed {
-  let end!: () => void;
-  let close!: () => void;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const closed = new Promise<void>((resolve) => {
-    close = resolve;
-  });
-  const transport: Transport = {
-    network: inner.network,
-    send: (message) => inner.send(message),
-    close: () => inner.close(),
-    start: (receiver) =>
-      inner.start({
-        ...receiver,
-        ended() {
-          receiver.ended?.();
-          end();
-        },
-        closed(cause) {
-          receiver.closed(cause);
-          close();
-        },
-      }),
-  };
-  return { transport, ended, closed };
-}
-
 /** Waits for the calls in flight, and cancels them after `drainTimeout`. */
-async function drain(close: () => Promise<void>, closed: Promise<void>, options: ServeStdioOptions): Promise<void> {
+async function drain(
+  close: () => Promise<void>,
+  transport: StreamTransport,
+  options: ServeStdioOptions,
+): Promise<void> {
   const { clock = systemClock, drainTimeout = 30_000 } = options;
   const cancel = (): void => void close();
   const timer = clock.setTimeout(cancel, drainTimeout);
   // The event loop is empty, so no further call can be answered.
   process.once("beforeExit", cancel);
-  await closed;
+  await transport.end;
   process.off("beforeExit", cancel);
   clock.clearTimeout(timer);
 }
@@ -223,11 +189,11 @@ function redirectStdout(): Write {
   stdout.on("error", () => {});
   stderr.on("error", () => {});
   let isNamed = false;
-  const redirected = (...args: Parameters<Write>): true => {
+  const writeToStderr = (...args: Parameters<Write>): true => {
     if (!isNamed) {
       isNamed = true;
       const trace: { stack?: string } = {};
-      Error.captureStackTrace(trace, redirected);
+      Error.captureStackTrace(trace, writeToStderr);
       const frames = trace.stack?.split("\n").slice(1) ?? [];
       const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown location";
       const notice = "stdout carries the protocol, so all other output goes to stderr";
@@ -237,6 +203,6 @@ function redirectStdout(): Write {
     // Never false: a stream that pipes into stdout would wait for a `drain` event that only stderr emits.
     return true;
   };
-  stdout.write = redirected as Write;
+  stdout.write = writeToStderr as Write;
   return write;
 }

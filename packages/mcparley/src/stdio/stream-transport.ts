@@ -5,7 +5,7 @@ import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
-import { LineLimit, jsonLines, lineReader } from "./lines.ts";
+import { LineLimit, LineReader, jsonLines } from "./lines.ts";
 
 /** Options of `streamTransport`. */
 export interface StreamTransportOptions {
@@ -51,7 +51,14 @@ export function streamTransport(input: Readable, output: Writable, options: Stre
   return new StreamTransport(input, output, options);
 }
 
-class StreamTransport implements Transport {
+/** The implementation of `streamTransport`. */
+export class StreamTransport implements Transport {
+  /** Settles at the end of the input. */
+  readonly inputEnd: Promise<void>;
+  /** Settles when both streams are closed. */
+  readonly end: Promise<void>;
+  #settleInputEnd!: () => void;
+  #settleEnd!: () => void;
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #options: StreamTransportOptions;
@@ -67,6 +74,12 @@ class StreamTransport implements Transport {
     this.#output = output;
     checkTime("closeTimeout", options.closeTimeout);
     this.#options = options;
+    this.inputEnd = new Promise((resolve) => {
+      this.#settleInputEnd = resolve;
+    });
+    this.end = new Promise((resolve) => {
+      this.#settleEnd = resolve;
+    });
     this.#limit = new LineLimit(options.maxLineBytes);
     const maxUnread = options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES;
     this.#writer = new LineWriter(output, maxUnread, (error) => this.#destroy(error));
@@ -86,10 +99,8 @@ class StreamTransport implements Transport {
       queueMicrotask(() => this.#destroy(undefined));
       return;
     }
-    const reader = lineReader(
-      this.#limit,
-      jsonLines(receiver, this.#limit, () => !this.#isClosed),
-    );
+    const sink = jsonLines(receiver, this.#limit, () => !this.#isClosed);
+    const reader = new LineReader(this.#limit, sink);
     const end = (): void => {
       if (this.#isInputOver) return;
       this.#isInputOver = true;
@@ -97,6 +108,7 @@ class StreamTransport implements Transport {
       if (this.#isClosed || this.#closing) return;
       if (receiver.ended) receiver.ended();
       else void this.close();
+      this.#settleInputEnd();
     };
     this.#input.on("data", (chunk: Uint8Array | string) =>
       reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk),
@@ -107,7 +119,7 @@ class StreamTransport implements Transport {
   }
 
   send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
-    this.#limit.sent(message, envelope);
+    this.#limit.noteSent(message, envelope);
     return this.#writer.send(message);
   }
 
@@ -140,6 +152,7 @@ class StreamTransport implements Transport {
     this.#input.destroy();
     if (!this.#options.keepOutput) this.#output.destroy();
     this.#receiver?.closed(cause);
+    this.#settleEnd();
   }
 }
 

@@ -57,22 +57,22 @@ export class LogTail {
    * Starts after a position, or with the oldest entry. Does nothing if it has started already. Rejects if the store is
    * unavailable, and can then be called again.
    */
-  start(after: string | undefined): Promise<void> {
-    this.#starting ??= this.#start(after).catch((error: unknown) => {
+  start(startPosition: string | undefined): Promise<void> {
+    this.#starting ??= this.#start(startPosition).catch((error: unknown) => {
       this.#starting = undefined;
       throw error;
     });
     return this.#starting;
   }
 
-  async #start(after: string | undefined): Promise<void> {
+  async #start(startPosition: string | undefined): Promise<void> {
     const { store, log } = this.#init;
     // Messages before the position is set are ignored. The first `catchUp` reads their entries.
     const onMessage = (): void => void (this.#unsubscribe && this.catchUp());
     const unsubscribe = await store.subscribe(log, onMessage, onMessage);
     if (this.#isStopped) return unsubscribe();
     this.#unsubscribe = unsubscribe;
-    this.#position = after;
+    this.#position = startPosition;
     this.#schedule();
     await this.catchUp();
   }

@@ -28,30 +28,30 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxKeys = 100_000, maxSize = Infinity, clock = systemClock } = options;
   const tables = new Tables(maxKeys, maxSize);
   const channels = new Map<string, Set<(message: string) => void>>();
-  const at = <T extends object>(given: T): T & { now: number } => ({ ...given, now: clock.now() });
+  const withTime = <T extends object>(settings: T): T & { now: number } => ({ ...settings, now: clock.now() });
 
   return {
     get: async (key) => tables.get(key, clock.now()),
-    set: async (key, value, lifetime) => tables.set(key, value, at(lifetime)),
-    compareAndSet: async (key, expected, value, lifetime) =>
-      tables.compareAndSet(key, { expected, value }, at(lifetime)),
+    set: async (key, value, lifetime) => tables.set(key, value, withTime(lifetime)),
+    compareAndSet: async (key, currentValue, value, lifetime) =>
+      tables.compareAndSet(key, { expected: currentValue, value }, withTime(lifetime)),
     async delete(key) {
-      const found = tables.get(key, clock.now()) !== undefined;
+      const hasValue = tables.get(key, clock.now()) !== undefined;
       tables.delete(key);
-      return found;
+      return hasValue;
     },
-    append: async (log, value, options) => tables.append(log, value, at(options)),
-    readFrom: async (log, after, limit) => tables.readFrom(log, after, at({ limit })),
+    append: async (log, value, options) => tables.append(log, value, withTime(options)),
+    readFrom: async (log, position, limit) => tables.readFrom(log, position, withTime({ limit })),
     async publish(channel, message) {
       for (const listener of channels.get(channel) ?? []) queueMicrotask(() => listener(message));
     },
     async subscribe(channel, listener) {
       const listeners = channels.get(channel) ?? new Set();
       // A new function for each subscription, so that one listener can subscribe twice.
-      const own = (message: string): void => listener(message);
-      channels.set(channel, listeners.add(own));
+      const subscription = (message: string): void => listener(message);
+      channels.set(channel, listeners.add(subscription));
       return async () => {
-        listeners.delete(own);
+        listeners.delete(subscription);
         if (listeners.size === 0) channels.delete(channel);
       };
     },

@@ -9,23 +9,23 @@ import type { Store } from "./store.ts";
  */
 export function serverStore(store: Store, serverName: string): Store {
   // The encoded name has no `:`, and different names stay different.
-  const encoded = serverName.replaceAll(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16)};`);
-  const prefix = `mcparley:${encoded}:`;
+  const encodedName = serverName.replaceAll(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16)};`);
+  const prefix = `mcparley:${encodedName}:`;
   return {
     get: (key) => store.get(prefix + key),
-    set: (key, ...rest) => store.set(prefix + key, ...rest),
-    compareAndSet: (key, ...rest) => store.compareAndSet(prefix + key, ...rest),
+    set: (key, ...args) => store.set(prefix + key, ...args),
+    compareAndSet: (key, ...args) => store.compareAndSet(prefix + key, ...args),
     delete: (key) => store.delete(prefix + key),
-    append: (log, ...rest) => store.append(prefix + log, ...rest),
-    readFrom: (log, ...rest) => store.readFrom(prefix + log, ...rest),
+    append: (log, ...args) => store.append(prefix + log, ...args),
+    readFrom: (log, ...args) => store.readFrom(prefix + log, ...args),
     publish: (channel, message) => store.publish(prefix + channel, message),
-    subscribe: (channel, ...rest) => store.subscribe(prefix + channel, ...rest),
+    subscribe: (channel, ...args) => store.subscribe(prefix + channel, ...args),
     close: async () => {},
   };
 }
 
 /** Throws `invalid_definition` if `options` has a store, which only `createServer` accepts. */
-export function refuseStore(options: object & { store?: unknown }, of: string): void {
+export function refuseStore(options: object & { store?: unknown }, functionName: string): void {
   if (options.store === undefined) return;
-  throw new LocalError("invalid_definition", `${of} has no option "store". Use createServer({ store }).`);
+  throw new LocalError("invalid_definition", `${functionName} has no option "store". Use createServer({ store }).`);
 }

@@ -78,22 +78,22 @@ export class Tables {
     const old = live(this.logs, log, now);
     if (!old) this.#remove(this.logs, log);
     this.#grow(value.length + positionDigits + (old ? 0 : log.length), now);
-    const stored = old ?? { entries: [], next: 0, expires: 0 };
-    const position = String(stored.next++).padStart(positionDigits, "0");
-    stored.entries.push({ position, value });
-    if (stored.entries.length > maxLength) {
-      this.#size -= lengthOf(stored.entries.splice(0, stored.entries.length - maxLength));
+    const storedLog = old ?? { entries: [], next: 0, expires: 0 };
+    const position = String(storedLog.next++).padStart(positionDigits, "0");
+    storedLog.entries.push({ position, value });
+    if (storedLog.entries.length > maxLength) {
+      this.#size -= lengthOf(storedLog.entries.splice(0, storedLog.entries.length - maxLength));
     }
-    stored.expires = now + ttl;
+    storedLog.expires = now + ttl;
     this.logs.delete(log);
-    this.logs.set(log, stored);
+    this.logs.set(log, storedLog);
     this.#limit(this.logs, now);
     return position;
   }
 
-  readFrom(log: string, after: string | undefined, { limit, now }: { limit: number; now: number }): LogEntry[] {
+  readFrom(log: string, afterPosition: string | undefined, { limit, now }: { limit: number; now: number }): LogEntry[] {
     const entries = live(this.logs, log, now)?.entries ?? [];
-    const start = after === undefined ? 0 : entries.findIndex(({ position }) => position > after);
+    const start = afterPosition === undefined ? 0 : entries.findIndex(({ position }) => position > afterPosition);
     return start === -1 ? [] : entries.slice(start, start + limit);
   }
 
@@ -107,13 +107,13 @@ export class Tables {
   }
 
   /** Adds a number of characters, which may be negative. Throws if there is no room for them. */
-  #grow(by: number, now: number): void {
-    if (by > 0 && this.#size + by > this.#maxSize) this.#purge(now);
-    if (by > 0 && this.#size + by > this.#maxSize) {
+  #grow(count: number, now: number): void {
+    if (count > 0 && this.#size + count > this.#maxSize) this.#purge(now);
+    if (count > 0 && this.#size + count > this.#maxSize) {
       const cure = "Set a higher maxSize, or shorter lifetimes of values.";
       throw new LocalError("too_large", `The store has more than ${this.#maxSize} characters. ${cure}`);
     }
-    this.#size += by;
+    this.#size += count;
   }
 
   #purge(now: number): void {
@@ -125,17 +125,17 @@ export class Tables {
   }
 
   #remove(map: Map<string, StoredValue> | Map<string, StoredLog>, key: string): void {
-    const found = map.get(key);
-    if (!found) return;
+    const entry = map.get(key);
+    if (!entry) return;
     map.delete(key);
-    this.#size -= key.length + ("entries" in found ? lengthOf(found.entries) : found.value.length);
+    this.#size -= key.length + ("entries" in entry ? lengthOf(entry.entries) : entry.value.length);
   }
 }
 
 /** Returns an entry if it has not expired. */
 function live<T extends Expiring>(map: Map<string, T>, key: string, now: number): T | undefined {
-  const found = map.get(key);
-  return found && found.expires > now ? found : undefined;
+  const entry = map.get(key);
+  return entry && entry.expires > now ? entry : undefined;
 }
 
 /** Returns the number of characters of entries. */

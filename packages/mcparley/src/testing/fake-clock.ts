@@ -12,7 +12,7 @@ export interface FakeClock extends Clock {
 }
 
 interface Timer {
-  at: number;
+  dueAt: number;
   fn: () => void;
 }
 
@@ -37,14 +37,14 @@ export function fakeClock(start = 0): FakeClock {
 
   function nextBefore(end: number): Timer | undefined {
     let next: Timer | undefined;
-    for (const timer of timers) if (timer.at <= end && (!next || timer.at < next.at)) next = timer;
+    for (const timer of timers) if (timer.dueAt <= end && (!next || timer.dueAt < next.dueAt)) next = timer;
     return next;
   }
 
   return {
     now: () => now,
     setTimeout(fn, ms) {
-      const timer = { at: now + Math.max(0, ms), fn };
+      const timer = { dueAt: now + Math.max(0, ms), fn };
       timers.add(timer);
       return timer;
     },
@@ -57,7 +57,7 @@ export function fakeClock(start = 0): FakeClock {
       await flushPromises();
       for (let timer = nextBefore(end); timer; timer = nextBefore(end)) {
         timers.delete(timer);
-        now = timer.at;
+        now = timer.dueAt;
         timer.fn();
         await flushPromises();
       }

@@ -34,9 +34,9 @@ export interface ScriptedPeer {
   readonly isClosed: boolean;
   /** Returns the next message that was not returned before. Rejects if it is not a request for `method`. */
   request(method: string): Promise<JsonRpcRequest>;
-  /** The same for a notification. */
+  /** Returns the next message that was not returned before. Rejects if it is not the notification `method`. */
   notification(method: string): Promise<JsonRpcNotification>;
-  /** The same for any message. */
+  /** Returns the next message that was not returned before. */
   next(): Promise<JsonRpcMessage>;
   /** Sends a successful response to a request. */
   answer(request: { id: RequestId }, result: JsonObject): void;
@@ -71,14 +71,14 @@ export interface ScriptedPeer {
  */
 // oxlint-disable-next-line max-lines-per-function -- The members of the peer share the state of one conversation.
 export function scriptedPeer(answers: Record<string, (request: JsonRpcRequest) => JsonObject> = {}): ScriptedPeer {
-  const arrived: ReceivedMessage[] = [];
+  const receivedMessages: ReceivedMessage[] = [];
   const untaken: JsonRpcMessage[] = [];
   const takers: ((message: JsonRpcMessage) => void)[] = [];
   let receiver: Receiver | undefined;
   let isClosed = false;
 
   function take(message: JsonRpcMessage, envelope: Envelope | undefined): void {
-    arrived.push({ message, envelope });
+    receivedMessages.push({ message, envelope });
     const answer = isRequest(message) ? answers[message.method] : undefined;
     if (answer && isRequest(message)) {
       const { id } = message;
@@ -108,8 +108,8 @@ export function scriptedPeer(answers: Record<string, (request: JsonRpcRequest) =
 
   return {
     transport: {
-      start(opened) {
-        receiver = opened;
+      start(transportReceiver) {
+        receiver = transportReceiver;
       },
       send(message, envelope) {
         if (isClosed) return;
@@ -117,7 +117,7 @@ export function scriptedPeer(answers: Record<string, (request: JsonRpcRequest) =
       },
       close: async () => close(),
     },
-    arrived,
+    arrived: receivedMessages,
     get isClosed() {
       return isClosed;
     },

@@ -36,7 +36,7 @@ export class FetchExchange implements HttpExchange {
     this.response = new Promise((resolve) => {
       this.#answer = resolve;
     });
-    request.signal.addEventListener("abort", () => this.#gone(), { once: true });
+    request.signal.addEventListener("abort", () => this.#disconnect(), { once: true });
   }
 
   get method(): string {
@@ -131,10 +131,10 @@ export class FetchExchange implements HttpExchange {
     let controller!: ReadableStreamDefaultController<Uint8Array>;
     const body = new ReadableStream<Uint8Array>(
       {
-        start: (given) => {
-          controller = given;
+        start: (streamController) => {
+          controller = streamController;
         },
-        cancel: () => this.#gone(),
+        cancel: () => this.#disconnect(),
       },
       { highWaterMark: 0, size: (chunk) => chunk.byteLength },
     );
@@ -158,17 +158,17 @@ export class FetchExchange implements HttpExchange {
       destroy: () =>
         whileOpen(() => {
           controller.error(new LocalError("closed", "The response was aborted."));
-          this.#gone();
+          this.#disconnect();
         }),
     };
   }
 
   onGone(listener: () => void): void {
     this.#onGone = listener;
-    if (this.#request.signal.aborted) this.#gone();
+    if (this.#request.signal.aborted) this.#disconnect();
   }
 
-  #gone(): void {
+  #disconnect(): void {
     if (this.#state === "done") return;
     this.#end();
     this.#onGone?.();

@@ -17,8 +17,8 @@ import type { Authenticate, AuthenticationRequest, CorsOptions, HttpOptions, Htt
 import { HttpRefusal } from "./refusal.ts";
 
 /**
- * Finds out who sent a request. Undefined if it was a CORS preflight, which is then answered. `admit` is called between
- * the CORS checks and authentication. Throws a refusal for a sender that is not authorized.
+ * Returns the sender of a request. Answers a CORS preflight, and returns undefined for it. `admit` is called between the CORS
+ * checks and authentication. Throws a refusal for a sender that is not authorized.
  */
 export type CheckSender = (exchange: HttpExchange, admit: () => unknown) => Promise<Sender | undefined>;
 
@@ -46,7 +46,7 @@ export function makeSenderCheck(
   };
 }
 
-/** Throws for a principal that JavaScript or a framework made of other parts. It must not count as an anonymous caller. */
+/** Throws for a principal without the required members, which JavaScript can pass. Its caller must not count as anonymous. */
 function checkPrincipal({ issuer, subject, scopes }: Partial<Principal>): void {
   const isWhole = typeof issuer === "string" && typeof subject === "string" && subject !== "";
   if (isWhole && Array.isArray(scopes)) return;
@@ -74,7 +74,7 @@ const exposedHeaders = [SESSION_ID_HEADER, "www-authenticate", "dpop-nonce", "re
  */
 function corsHandler(options: CorsOptions): (exchange: HttpExchange) => boolean {
   const { headers = [], exposedHeaders: more = [], credentials = false, maxAge = 7200 } = options;
-  const allowed = [...requestHeaders, ...headers.map((name) => name.toLowerCase())];
+  const allowedHeaders = [...requestHeaders, ...headers.map((name) => name.toLowerCase())];
   const common: ResponseHeaders = {
     vary: "Origin",
     "access-control-expose-headers": [...exposedHeaders, ...more].join(", "),
@@ -85,10 +85,10 @@ function corsHandler(options: CorsOptions): (exchange: HttpExchange) => boolean 
     const origin = exchange.header("origin");
     if (origin !== undefined) exchange.decorate({ ...common, "access-control-allow-origin": origin });
     if (exchange.method !== "OPTIONS" || exchange.header("access-control-request-method") === undefined) return false;
-    const mirrored = mirroredIn(exchange.header("access-control-request-headers"));
+    const mirroredHeaders = mirroredIn(exchange.header("access-control-request-headers"));
     exchange.respond(204, {
       "access-control-allow-methods": "GET, POST, DELETE",
-      "access-control-allow-headers": [...allowed, ...mirrored].join(", "),
+      "access-control-allow-headers": [...allowedHeaders, ...mirroredHeaders].join(", "),
       "access-control-max-age": String(maxAge),
     });
     return true;
@@ -96,8 +96,8 @@ function corsHandler(options: CorsOptions): (exchange: HttpExchange) => boolean 
 }
 
 /** Returns the requested headers that mirror arguments. Only the tools know which of these headers exist. */
-function mirroredIn(requested: string | undefined): string[] {
-  const names = (requested ?? "").split(",").map((name) => name.trim().toLowerCase());
+function mirroredIn(headerList: string | undefined): string[] {
+  const names = (headerList ?? "").split(",").map((name) => name.trim().toLowerCase());
   return names.filter((name) => name.startsWith(PARAM_HEADER_PREFIX) && /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name));
 }
 
@@ -113,13 +113,13 @@ async function authenticateByList(
   store: Store | undefined,
 ): Promise<Principal | HttpRefusal> {
   const matches = await Promise.all(auths.map(async (auth) => auth.match?.(request)));
-  const chosen = auths[matches.indexOf("certain")] ?? auths[matches.indexOf("possible")];
-  if (chosen) checkedBy.set(request, chosen);
-  const outcome = chosen && (await outcomeOf(chosen, request, store));
+  const matchingAuth = auths[matches.indexOf("certain")] ?? auths[matches.indexOf("possible")];
+  if (matchingAuth) checkedBy.set(request, matchingAuth);
+  const outcome = matchingAuth && (await outcomeOf(matchingAuth, request, store));
   if (outcome && !(outcome instanceof HttpRefusal && outcome.status === 401)) return outcome;
-  const other = chosen ? withoutCredentials(request) : request;
+  const challengeRequest = matchingAuth ? withoutCredentials(request) : request;
   const outcomes = await Promise.all(
-    auths.map(async (auth) => (auth === chosen ? outcome : outcomeOf(auth, other, store))),
+    auths.map(async (auth) => (auth === matchingAuth ? outcome : outcomeOf(auth, challengeRequest, store))),
   );
   return refusalOf(outcomes, outcome);
 }
@@ -138,13 +138,13 @@ async function outcomeOf(
 }
 
 /** Joins the challenges, in the order of the entries (RFC 9110, 11.6.1). `refused` is the refusal of a credential, if there is one. */
-function refusalOf(outcomes: readonly Outcome[], refused: HttpRefusal | undefined): HttpRefusal {
+function refusalOf(outcomes: readonly Outcome[], credentialRefusal: HttpRefusal | undefined): HttpRefusal {
   const refusals = outcomes.filter((outcome) => outcome instanceof HttpRefusal);
   const challenges = refusals.flatMap(({ options }) => options.headers?.["www-authenticate"] ?? []);
-  const message = refused?.message ?? [...new Set(refusals.map((refusal) => refusal.message))].join(" ");
-  const headers = { ...refused?.options.headers, "www-authenticate": challenges.join(", ") };
-  const status = refused?.status ?? refusals[0]?.status ?? 401;
-  return new HttpRefusal(status, message, { ...refused?.options, headers });
+  const message = credentialRefusal?.message ?? [...new Set(refusals.map((refusal) => refusal.message))].join(" ");
+  const headers = { ...credentialRefusal?.options.headers, "www-authenticate": challenges.join(", ") };
+  const status = credentialRefusal?.status ?? refusals[0]?.status ?? 401;
+  return new HttpRefusal(status, message, { ...credentialRefusal?.options, headers });
 }
 
 /** Returns a request to which an entry answers with its challenge. */

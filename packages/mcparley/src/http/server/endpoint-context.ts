@@ -42,5 +42,5 @@ export interface Sender {
 /** One POST before its message is examined. */
 export interface Posted extends Sender {
   readonly exchange: HttpExchange;
-  readonly accepted: Accepted;
+  readonly acceptedTypes: Accepted;
 }

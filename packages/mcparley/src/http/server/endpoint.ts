@@ -1,8 +1,9 @@
+import { within } from "../../rpc/abort.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
-import { explained } from "../../server/checks/check-definition.ts";
+import { explainErrors } from "../../server/checks/check-definition.ts";
 import type { ServerCore } from "../../server/core/server-core.ts";
 import { checkNames } from "../../server/checks/known-members.ts";
 import { reportHidden } from "../../server/observe/warnings.ts";
@@ -26,7 +27,7 @@ import { RequestLimits } from "./request-limits.ts";
 const optionNames =
   "path allowedHosts allowedOrigins cors auth maxBody bodyTimeout trustProxy keepAlive closeTimeout health sessions legacySse events port host headersTimeout requestTimeout keepAliveTimeout";
 
-/** What an endpoint knows of its adapter. */
+/** Properties of the adapter that uses an endpoint. */
 interface Adapter {
   /** The address that the HTTP server listens on, if it is known. */
   boundHost?: string;
@@ -63,7 +64,7 @@ export class Endpoint {
     // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
     if ("store" in options)
       throw new LocalError("invalid_definition", 'Use createServer({ store }), not the option "store".');
-    explained("HTTP endpoint", () => checkNames(optionNames, options, "options"));
+    explainErrors("HTTP endpoint", () => checkNames(optionNames, options, "options"));
     const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 5_000 } = options;
     if (allowedOrigins === "any" && typeof cors === "object" && cors.credentials) {
       // Any web page could call with the cookies of its visitor.
@@ -150,31 +151,34 @@ export class Endpoint {
 
   /** Reads the message of a POST and answers it. */
   #post(exchange: HttpExchange, sender: Sender, part: Part): Promise<void> {
-    const declared = Number(exchange.header("content-length"));
+    const contentLength = Number(exchange.header("content-length"));
     // Without a length, or with a malformed one, bytes count as they arrive.
-    const held = this.#limits.enter(sender.caller, declared > 0 ? Math.min(declared, this.#limits.maxBytes) : 0);
+    const share = this.#limits.enter(
+      sender.caller,
+      contentLength > 0 ? Math.min(contentLength, this.#limits.maxBytes) : 0,
+    );
     // If the client has disconnected while its credentials were checked, the adapter would not release the share.
-    if (exchange.closed) held.release();
-    else exchange.held = held;
+    if (exchange.closed) share.release();
+    else exchange.held = share;
     if (part !== "mcp") return this.#serveSse(part, exchange, sender);
-    const accepted = readAccept(exchange.header("accept"));
-    if (!accepted.json && !accepted.events) throw notAcceptable(exchange);
+    const acceptedTypes = readAccept(exchange.header("accept"));
+    if (!acceptedTypes.json && !acceptedTypes.events) throw notAcceptable(exchange);
     const { principal, address, caller } = sender;
-    const posted = { exchange, accepted, principal, address, caller };
-    return readJson(exchange, this.#limits).then((message) => this.#receive(posted, message));
+    const post = { exchange, acceptedTypes, principal, address, caller };
+    return readJson(exchange, this.#limits).then((message) => this.#receive(post, message));
   }
 
   /** Passes a message to the code of its revision. */
-  #receive(posted: Posted, value: unknown): Awaitable<void> {
-    if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(posted, value));
+  #receive(post: Posted, value: unknown): Awaitable<void> {
+    if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(post, value));
     const message = classify(value, this.#context.core.limits.idLength);
     if (message.kind === "invalid") {
       throw new HttpRefusal(400, `Invalid message: ${message.reason}.`, { id: message.id });
     }
-    if (message.kind === "request") posted.exchange.held?.answer(message.message.id);
-    if (isModern(message, posted.exchange)) return postModern(this.#context, posted, message);
-    if (this.#legacy) return this.#legacy.post(posted, message);
-    return this.#useLegacy().then((legacy) => legacy.post(posted, message));
+    if (message.kind === "request") post.exchange.held?.answer(message.message.id);
+    if (isModern(message, post.exchange)) return postModern(this.#context, post, message);
+    if (this.#legacy) return this.#legacy.post(post, message);
+    return this.#useLegacy().then((legacy) => legacy.post(post, message));
   }
 
   /** Whether a load balancer should send requests to the endpoint. False after a drain has started. */
@@ -190,12 +194,7 @@ export class Endpoint {
     const { core, open } = this.#context;
     const { closeTimeout = 10_000 } = this.#options;
     open.endStreams();
-    let timer: unknown;
-    const limit = new Promise<void>((resolve) => {
-      timer = core.clock.setTimeout(resolve, closeTimeout);
-    });
-    await Promise.race([open.drained(), limit]);
-    core.clock.clearTimeout(timer);
+    await within(open.waitForDrain(), closeTimeout, core.clock);
   }
 
   /**

@@ -4,12 +4,6 @@ import type { HealthOptions } from "./options.ts";
 /** Answers a health check. Returns false for any other request. */
 type Health = (exchange: HttpExchange) => boolean;
 
-/** The endpoint whose health is checked. */
-interface Checked {
-  /** Whether a load balancer should send requests. False when the process drains. */
-  readonly isReady: boolean;
-}
-
 const headers = { "content-type": "application/json", "cache-control": "no-store" };
 
 /**
@@ -18,7 +12,7 @@ const headers = { "content-type": "application/json", "cache-control": "no-store
  * The handler accepts any `Host`, because platforms send the checks to an address, and it reveals nothing else. An
  * unavailable store does not affect readiness: otherwise all processes would become unready at once.
  */
-export function makeHealth(endpoint: Checked, options: HealthOptions | true): Health {
+export function makeHealth(endpoint: { readonly isReady: boolean }, options: HealthOptions | true): Health {
   const { live = "/healthz", ready = "/readyz" } = options === true ? {} : options;
   return (exchange) => {
     const { method, path } = exchange;

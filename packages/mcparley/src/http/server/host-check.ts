@@ -27,20 +27,20 @@ const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOptions): Guard {
   const hosts = new Set(allowedHosts === "any" ? [] : allowedHosts?.map((host) => host.toLowerCase()));
   if (boundHost !== undefined && !wildcards.has(boundHost)) {
-    const bound = boundHost.toLowerCase();
-    hosts.add(bound.includes(":") ? `[${bound}]` : bound);
+    const boundName = boundHost.toLowerCase();
+    hosts.add(boundName.includes(":") ? `[${boundName}]` : boundName);
   }
   // An origin has no path, but is often copied from a URL together with the slash at its end.
-  const listed = allowedOrigins === "any" ? [] : allowedOrigins;
-  const origins = new Set(listed?.map((origin) => origin.toLowerCase().replace(/\/$/, "")));
-  /** The last `Host` that is also accepted without TLS. The next request may come without it. */
-  let known: string | undefined;
+  const originList = allowedOrigins === "any" ? [] : allowedOrigins;
+  const origins = new Set(originList?.map((origin) => origin.toLowerCase().replace(/\/$/, "")));
+  /** The last `Host` that was accepted for its name. One that was accepted only because of TLS is checked again in each request. */
+  let acceptedHost: string | undefined;
 
   function isServed(host: string, { secure }: HttpRequestHead): boolean {
-    if (host === known) return true;
+    if (host === acceptedHost) return true;
     const name = hostname(host);
     const isKnown = name !== undefined && (isLoopback(name) || hosts.has(name) || hosts.has(host.toLowerCase()));
-    if (isKnown) known = host;
+    if (isKnown) acceptedHost = host;
     return isKnown || allowedHosts === "any" || (secure && allowedHosts === undefined);
   }
 
@@ -58,10 +58,10 @@ export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOpti
  * URL parser would also accept texts that are no origins, such as `http://localhost\@example.com`.
  */
 function isSameOrLoopback(origin: string, host: string): boolean {
-  const from = /^[a-z][a-z\d+.-]*:\/\/(.+)$/i.exec(origin)?.[1] ?? "";
-  const [page, name] = [hostname(from), hostname(host)];
+  const originHost = /^[a-z][a-z\d+.-]*:\/\/(.+)$/i.exec(origin)?.[1] ?? "";
+  const [page, name] = [hostname(originHost), hostname(host)];
   if (page === undefined || name === undefined) return false;
-  return from.toLowerCase() === host.toLowerCase() || (isLoopback(page) && isLoopback(name));
+  return originHost.toLowerCase() === host.toLowerCase() || (isLoopback(page) && isLoopback(name));
 }
 
 /** Returns the name in a `Host` header, in lower case and without its port. Undefined if the header is invalid. */

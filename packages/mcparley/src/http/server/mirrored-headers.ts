@@ -4,7 +4,7 @@ import { findRevision } from "../../mcp/revisions/index.ts";
 import { decodeHeaderValue, headerValueMatches, mirroredValue } from "../../mcp/headers/header-values.ts";
 import { type McpHeader, mcpHeaders } from "../../mcp/headers/mirrored-headers.ts";
 import type { ServerCore, ToolEntry } from "../../server/core/server-core.ts";
-import { explained } from "../../server/checks/check-definition.ts";
+import { explainErrors } from "../../server/checks/check-definition.ts";
 import type { HttpRequestHead } from "../exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 
@@ -28,12 +28,12 @@ const headersByTool = new WeakMap<ToolEntry, readonly McpHeader[]>();
 
 /** Throws a LocalError `invalid_definition` for the first tool with an `x-mcp-header` that breaks a rule. */
 export function checkMirroredHeaders(core: ServerCore): void {
-  for (const entry of core.offering.tools.entries()) explained(`tool "${entry.name}"`, () => headersOf(entry));
+  for (const entry of core.offering.tools.entries()) explainErrors(`tool "${entry.name}"`, () => headersOf(entry));
 }
 
 function headersOf(entry: ToolEntry): readonly McpHeader[] {
-  const known = headersByTool.get(entry);
-  if (known) return known;
+  const cachedHeaders = headersByTool.get(entry);
+  if (cachedHeaders) return cachedHeaders;
   const headers = mcpHeaders(entry.listed.inputSchema);
   headersByTool.set(entry, headers);
   return headers;
@@ -57,9 +57,9 @@ export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: Ht
   if (!findRevision(version)?.mirrorHeaders) return undefined;
   if (head.header(METHOD_HEADER) !== method)
     return { name: "Mcp-Method", header: head.header(METHOD_HEADER), value: method };
-  const named = mirroredName.get(method) ?? core.extensionMethods.get(method)?.mirroredName;
-  if (named === undefined) return undefined;
-  const name = params?.[named];
+  const nameParam = mirroredName.get(method) ?? core.extensionMethods.get(method)?.mirroredName;
+  if (nameParam === undefined) return undefined;
+  const name = params?.[nameParam];
   const header = head.header(NAME_HEADER);
   if (typeof name === "string" && (header === undefined || decodeHeaderValue(header) !== name)) {
     return { name: "Mcp-Name", header, value: name };
@@ -72,13 +72,13 @@ function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: H
   const { name, arguments: args } = request.params ?? {};
   const entry = typeof name === "string" ? core.offering.tools.entry(name) : undefined;
   if (!entry) return undefined;
-  for (const mirrored of headersOf(entry)) {
-    const value = mirroredValue(args, mirrored.path);
-    const header = head.header(mirrored.header.toLowerCase());
+  for (const mcpHeader of headersOf(entry)) {
+    const value = mirroredValue(args, mcpHeader.path);
+    const header = head.header(mcpHeader.header.toLowerCase());
     if (value === undefined || value === null) {
-      if (header !== undefined) return { name: mirrored.header, header, value: undefined };
-    } else if (header === undefined || !headerValueMatches(mirrored.type, header, value)) {
-      return { name: mirrored.header, header, value };
+      if (header !== undefined) return { name: mcpHeader.header, header, value: undefined };
+    } else if (header === undefined || !headerValueMatches(mcpHeader.type, header, value)) {
+      return { name: mcpHeader.header, header, value };
     }
   }
   return undefined;

@@ -21,7 +21,7 @@ export class OpenExchanges {
   protected readonly open: Map<OpenExchange, unknown> = new Map();
   protected readonly clock: Clock;
   protected readonly interval: number;
-  #drained: (() => void)[] = [];
+  #drainListeners: (() => void)[] = [];
   /** True after `endStreams`. No standalone or listen streams are opened any more. */
   isEnding = false;
 
@@ -46,9 +46,9 @@ export class OpenExchanges {
   remove(exchange: OpenExchange): void {
     this.clock.clearTimeout(this.open.get(exchange));
     this.open.delete(exchange);
-    if (this.open.size > 0 || this.#drained.length === 0) return;
-    for (const resolve of this.#drained) resolve();
-    this.#drained = [];
+    if (this.open.size > 0 || this.#drainListeners.length === 0) return;
+    for (const resolve of this.#drainListeners) resolve();
+    this.#drainListeners = [];
   }
 
   /** Ends the streams that the server would otherwise keep open. From now on no such stream may be opened. */
@@ -58,9 +58,9 @@ export class OpenExchanges {
   }
 
   /** Settles when no exchange is open. */
-  drained(): Promise<void> {
+  waitForDrain(): Promise<void> {
     if (this.open.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#drained.push(resolve));
+    return new Promise((resolve) => this.#drainListeners.push(resolve));
   }
 
   /** Stops the timers. Called when the endpoint closes. */

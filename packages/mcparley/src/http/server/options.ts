@@ -95,7 +95,10 @@ export interface HealthOptions {
 
 /** Limits of the sessions of legacy revisions. */
 export interface SessionOptions {
-  /** Milliseconds without a request, a call in flight or an open stream after which a session expires. Default: 30 minutes. */
+  /**
+   * Idle time in milliseconds after which a session expires. A session is idle while it receives no request, has no call in
+   * flight and has no open stream. Default: 30 minutes.
+   */
   idle?: number;
   /**
    * Maximum number of open sessions. At the limit, a new session displaces a session that is idle for more than 10 s, the

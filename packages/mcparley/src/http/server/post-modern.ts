@@ -11,7 +11,7 @@ import type { HttpRequestHead } from "../exchange.ts";
 import { PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { findMismatch } from "./mirrored-headers.ts";
-import { mismatched, noResponses, noStream, shuttingDown } from "./refusal.ts";
+import { headerMismatch, noResponses, noStream, shuttingDown } from "./refusal.ts";
 import { PostResponse } from "./respond.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
@@ -23,8 +23,8 @@ export function isModern({ kind, message }: Message, head: HttpRequestHead): boo
 }
 
 /** Answers a POST of a modern revision. The message and its headers are all that the server knows of the client. */
-export function postModern(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> | void {
-  const { exchange, accepted, principal, address } = posted;
+export function postModern(context: EndpointContext, post: Posted, { kind, message }: Message): Promise<void> | void {
+  const { exchange, acceptedTypes, principal, address } = post;
   const { core } = context;
   // MCP defines no notification of a client over HTTP: a client cancels its request by closing the stream.
   if (kind === "notification") {
@@ -35,11 +35,11 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   const { id } = message;
   const isStream = message.method === Method.listen;
   if (isStream && context.open.isEnding) throw shuttingDown(id);
-  if (isStream && !accepted.events) throw noStream(id);
+  if (isStream && !acceptedTypes.events) throw noStream(id);
   const mismatch = findMismatch(core, message, exchange);
-  if (mismatch) throw mismatched(mismatch, id);
+  if (mismatch) throw headerMismatch(mismatch, id);
 
-  const response = new PostResponse(context, posted);
+  const response = new PostResponse(context, post);
   const call = openCall(core, message, { link: response, principal, address });
   if (!(call instanceof OpenCall)) return response.finish(call);
   response.begin(call);

@@ -1,7 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { HttpOptions } from "./options.ts";
 import type { HttpRequestHead, HttpExchange, ReadLimits } from "../exchange.ts";
-import { HttpRefusal, encoded, notJson, tooLarge } from "./refusal.ts";
+import { HttpRefusal, shortenValue, tooLarge } from "./refusal.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 
 /** A part of an HTTP endpoint: the MCP endpoint, or one of the two paths of the HTTP+SSE transport. */
@@ -19,13 +19,10 @@ export interface Routes {
 /** Reads the paths of the options. Throws a `LocalError` `invalid_definition` if two of them are the same. */
 export function readRoutes({ path, legacySse = false }: HttpOptions): Routes {
   const mcp = path === undefined ? undefined : normal(path);
-  if (legacySse === false) {
-    return { mcp, messages: undefined, find: (given) => (isAt(given, mcp) ? "mcp" : undefined) };
-  }
-  const given = legacySse === true ? {} : legacySse;
-  const stream = normal(given.path ?? "/sse");
-  const messages = normal(given.messages ?? "/messages");
-  if (new Set([mcp, stream, messages]).size < 3) {
+  const sse = legacySse === true ? {} : legacySse;
+  const stream = sse ? normal(sse.path ?? "/sse") : undefined;
+  const messages = sse ? normal(sse.messages ?? "/messages") : undefined;
+  if (sse && new Set([mcp, stream, messages]).size < 3) {
     const paths = [mcp ?? "any", stream, messages].join(", ");
     const message = `path, legacySse.path and legacySse.messages must differ: ${paths}.`;
     throw new LocalError("invalid_definition", message);
@@ -34,16 +31,12 @@ export function readRoutes({ path, legacySse = false }: HttpOptions): Routes {
     mcp,
     messages,
     find(path) {
-      const at = withoutSlash(path);
-      if (at === stream) return "stream";
-      if (at === messages) return "messages";
-      return isAt(path, mcp) ? "mcp" : undefined;
+      const plain = withoutSlash(path);
+      if (plain === stream) return "stream";
+      if (plain === messages) return "messages";
+      return mcp === undefined || plain === mcp ? "mcp" : undefined;
     },
   };
-}
-
-function isAt(path: string, mcp: string | undefined): boolean {
-  return mcp === undefined || path === mcp || withoutSlash(path) === mcp;
 }
 
 function normal(path: string): string {
@@ -106,11 +99,13 @@ export function readJson(exchange: HttpExchange, limits: ReadLimits): Promise<un
   const type = exchange.header("content-type");
   // Other content types are refused: a web page can send a form or plain text without a CORS preflight.
   if (type !== jsonType && type?.split(";", 1)[0]?.trim().toLowerCase() !== jsonType) {
-    return Promise.reject(notJson(exchange));
+    const receivedType = type === undefined ? "none" : `"${shortenValue(type)}"`;
+    return Promise.reject(new HttpRefusal(415, `Content-Type must be application/json; got ${receivedType}.`));
   }
   const encoding = exchange.header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity" && parsedBody === undefined) {
-    return Promise.reject(encoded(encoding));
+    const cure = "Send it without Content-Encoding.";
+    return Promise.reject(new HttpRefusal(415, `The body is encoded as "${shortenValue(encoding)}". ${cure}`));
   }
   if (parsedBody !== undefined) return checkParsed(exchange, parsedBody, limits.maxBytes);
   return exchange.readText(limits).then(parse);
@@ -125,10 +120,10 @@ function parse(text: string): unknown {
 }
 
 /** Applies the size limit to a body that a framework has parsed: to `Content-Length` if possible, else to its JSON. */
-async function checkParsed(exchange: HttpExchange, parsed: unknown, maxBytes: number): Promise<unknown> {
-  const sent = exchange.header("content-length");
-  const isPlain = sent !== undefined && exchange.header("content-encoding") === undefined;
-  const length = isPlain ? Number(sent) : new TextEncoder().encode(JSON.stringify(parsed)).length;
+async function checkParsed(exchange: HttpExchange, body: unknown, maxBytes: number): Promise<unknown> {
+  const declaredLength = exchange.header("content-length");
+  const isPlain = declaredLength !== undefined && exchange.header("content-encoding") === undefined;
+  const length = isPlain ? Number(declaredLength) : new TextEncoder().encode(JSON.stringify(body)).length;
   if (length > maxBytes) throw tooLarge(maxBytes);
-  return parsed;
+  return body;
 }

@@ -57,7 +57,7 @@ export function refuse(exchange: HttpExchange, { status, message, options }: Htt
 }
 
 /** Shortens a value from a client for an error message. */
-export function shown(value: string): string {
+export function shortenValue(value: string): string {
   return value.length > 100 ? `${value.slice(0, 100)}...` : value;
 }
 
@@ -90,7 +90,7 @@ const refusals = {
 /** Makes the refusal of a request whose `Host` or `Origin` is not allowed. */
 export function refuseForeign(header: ForeignHeader, request: HttpRequestHead): HttpRefusal {
   const [name, option, condition] = refusals[header];
-  const value = shown(request.header(header) ?? "");
+  const value = shortenValue(request.header(header) ?? "");
   return new HttpRefusal(
     403,
     `The ${name} "${value}" is not allowed. Add it to the server's ${option} option if ${condition}.`,
@@ -98,7 +98,7 @@ export function refuseForeign(header: ForeignHeader, request: HttpRequestHead): 
 }
 
 export function notAcceptable(request: HttpRequestHead): HttpRefusal {
-  const accept = shown(request.header("accept") ?? "");
+  const accept = shortenValue(request.header("accept") ?? "");
   return new HttpRefusal(406, `Accept "${accept}" excludes every response. Send: application/json, text/event-stream.`);
 }
 
@@ -113,16 +113,6 @@ export function noStream(id: RequestId): HttpRefusal {
   return new HttpRefusal(406, "A subscription is an event stream: send Accept: text/event-stream.", { id });
 }
 
-export function notJson(request: HttpRequestHead): HttpRefusal {
-  const contentType = request.header("content-type");
-  const got = contentType === undefined ? "none" : `"${shown(contentType)}"`;
-  return new HttpRefusal(415, `Content-Type must be application/json; got ${got}.`);
-}
-
-export function encoded(encoding: string): HttpRefusal {
-  return new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it without Content-Encoding.`);
-}
-
 /** Makes the error for a body that a framework has read and not passed on. Also reported to the server's `onError`. */
 export function bodyWasRead(): HttpRefusal {
   const cure = "Pass it to the MCP handler: handler(request, response, { body }), or fetch(request, { body }).";
@@ -131,10 +121,11 @@ export function bodyWasRead(): HttpRefusal {
 }
 
 /** Makes the refusal of a request with a header that differs from its message. */
-export function mismatched({ name, header, value }: Mismatch, id: RequestId): HttpRefusal {
-  const inHeader = header === undefined ? `${name} header is missing` : `${name} header value '${shown(header)}'`;
+export function headerMismatch({ name, header, value }: Mismatch, id: RequestId): HttpRefusal {
+  const inHeader =
+    header === undefined ? `${name} header is missing` : `${name} header value '${shortenValue(header)}'`;
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  const inBody = value === undefined ? "the body has no value for it" : `body value '${shown(text)}'`;
+  const inBody = value === undefined ? "the body has no value for it" : `body value '${shortenValue(text)}'`;
   const joint = header === undefined ? "; expected" : value === undefined ? ", but" : " does not match";
   return new HttpRefusal(400, `Header mismatch: ${inHeader}${joint} ${inBody}.`, {
     code: ErrorCode.HeaderMismatch,

@@ -27,11 +27,11 @@ import type { HttpServerAuth } from "./options.ts";
 /** The resumable stream of a session that a response becomes if it cannot be JSON. */
 export interface ReplyStream {
   /** Called once, when the response has to wait for its reply. */
-  opened(response: OpenExchange): void;
+  onOpen(response: OpenExchange): void;
   /** Called when the response becomes a stream. */
   begin(exchange: HttpExchange): Events;
   /** Called when the response is complete, or the client has disconnected. */
-  closed(): void;
+  onClose(): void;
 }
 
 /** The legacy session of a request, and the stream that its response may become. */
@@ -64,23 +64,27 @@ export class PostResponse implements Link, OpenExchange {
   readonly network = "tcp";
   readonly #context: EndpointContext;
   protected readonly exchange: HttpExchange;
-  protected readonly accepted: Accepted;
+  protected readonly acceptedTypes: Accepted;
   readonly #options: LegacyResponseOptions;
   protected events: Events | undefined;
   #call: Call | undefined;
-  #gone = false;
+  #isGone = false;
 
-  constructor(context: EndpointContext, { exchange, accepted }: Posted, options: LegacyResponseOptions = noOptions) {
+  constructor(
+    context: EndpointContext,
+    { exchange, acceptedTypes }: Posted,
+    options: LegacyResponseOptions = noOptions,
+  ) {
     this.#context = context;
     this.exchange = exchange;
-    this.accepted = accepted;
+    this.acceptedTypes = acceptedTypes;
     this.#options = options;
   }
 
   /** Sets the modern call that is answered. It is cancelled if the client disconnects, or has done so already. */
   begin(call: Call): void {
     this.#call = call;
-    if (this.#gone || this.exchange.closed) this.#onGone();
+    if (this.#isGone || this.exchange.closed) this.#onGone();
   }
 
   /** Sends the reply at once, or when its promise resolves. */
@@ -94,14 +98,14 @@ export class PostResponse implements Link, OpenExchange {
   wait(): void {
     const { stream } = this.#options;
     this.#context.open.add(this);
-    stream?.opened(this);
+    stream?.onOpen(this);
     this.exchange.onGone(() => this.#onGone());
     // A client can resume the stream even if nothing has been sent on it.
-    if (stream && !this.accepted.json) this.#startEvents();
+    if (stream && !this.acceptedTypes.json) this.#startEvents();
   }
 
   send(message: JsonRpcMessage): void {
-    if (!this.accepted.events) {
+    if (!this.acceptedTypes.events) {
       this.#cannotSend(message, "The client accepts no event stream. It must send Accept: text/event-stream.");
       return;
     }
@@ -119,7 +123,7 @@ export class PostResponse implements Link, OpenExchange {
   }
 
   onInterval(): void {
-    if (this.accepted.events) this.#startEvents().comment();
+    if (this.acceptedTypes.events) this.#startEvents().comment();
   }
 
   endStream(): void {
@@ -130,40 +134,40 @@ export class PostResponse implements Link, OpenExchange {
   finish(reply: Reply | undefined): void {
     this.close();
     if (this.events) {
-      if (reply) this.events.send(this.encoded(reply.message));
+      if (reply) this.events.send(this.encodeMessage(reply.message));
       this.events.end();
-    } else if (!reply || !this.accepted.json) {
+    } else if (!reply || !this.acceptedTypes.json) {
       // Nothing was sent before the reply, so there is nothing to resume.
-      this.exchange.respond(200, eventHeaders, reply ? asEvent(this.encoded(reply.message)) : "");
+      this.exchange.respond(200, eventHeaders, reply ? asEvent(this.encodeMessage(reply.message)) : "");
     } else {
       const { message, status } = reply;
       const headers = headersOf(reply, this.#context.auths, this.exchange);
       this.exchange.respond(
         status,
         headers,
-        preparedBody(message) ?? this.#context.encodeLarge?.(message) ?? this.encoded(message),
+        preparedBody(message) ?? this.#context.encodeLarge?.(message) ?? this.encodeMessage(message),
       );
     }
   }
 
-  protected encoded(message: JsonRpcResponse): string {
+  protected encodeMessage(message: JsonRpcResponse): string {
     return encodeReply(this.#context, message);
   }
 
   #startEvents(): Events {
     if (this.events) return this.events;
-    const stream = this.#gone ? undefined : this.#options.stream;
+    const stream = this.#isGone ? undefined : this.#options.stream;
     return (this.events = stream ? stream.begin(this.exchange) : new EventStream(this.exchange));
   }
 
   protected close(): void {
     this.#context.open.remove(this);
-    this.#options.stream?.closed();
+    this.#options.stream?.onClose();
   }
 
   /** A modern call is cancelled, because a client of a modern revision cancels its request by closing the stream. */
   #onGone(): void {
-    this.#gone = true;
+    this.#isGone = true;
     this.close();
     if (this.#call?.revision.dropCancels) {
       this.#call.cancel(new LocalError("aborted", "The client closed the stream."));
@@ -174,7 +178,7 @@ export class PostResponse implements Link, OpenExchange {
   #cannotSend(unsent: JsonRpcMessage, why: string): void {
     if (!isRequest(unsent)) return;
     const message = `${unsent.method} could not be sent: ${why}`;
-    this.#options.session?.answered(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
+    this.#options.session?.receiveResponse(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
   }
 }
 
@@ -206,9 +210,9 @@ function preparedBody(message: JsonRpcResponse): ResponseBody | undefined {
   if (!("result" in message) || !(message.result instanceof Prepared)) return undefined;
   const { id, result } = message;
   if (result.json.length <= longText) return undefined;
-  let rest = ends.get(result);
-  if (!rest) ends.set(result, (rest = new TextEncoder().encode(`${result.json}}`)));
-  return [beginningOf(id), rest];
+  let bytes = ends.get(result);
+  if (!bytes) ends.set(result, (bytes = new TextEncoder().encode(`${result.json}}`)));
+  return [beginningOf(id), bytes];
 }
 
 /** Returns the headers of a JSON response. Statuses 403, 429 and 503 need more than the content type. */

@@ -3,18 +3,18 @@ import type { Cluster, ClusterUse } from "./cluster.ts";
 
 interface Shared {
   readonly load: () => Promise<Cluster>;
-  /** The `leave` of each endpoint. */
+  /** The functions that end the use of the cluster, one for each endpoint. */
   readonly users: Set<() => Promise<void>>;
   readonly stop: () => Promise<void>;
 }
 
 /** The cluster of each server. All endpoints of a server in this process share one. */
-const shared = new WeakMap<ServerCore, Shared>();
+const clusters = new WeakMap<ServerCore, Shared>();
 
 /** Returns the cluster of a server. Undefined if the server has no store. The code is loaded on first use. */
 export function useCluster(core: ServerCore): ClusterUse | undefined {
   if (!core.definition.store) return undefined;
-  const { load, users, stop } = shared.get(core) ?? share(core);
+  const { load, users, stop } = clusters.get(core) ?? share(core);
   const leave = async (): Promise<void> => {
     if (users.delete(leave) && users.size === 0) await stop();
   };
@@ -34,11 +34,11 @@ function share(core: ServerCore): Shared {
     completeVisit: (id) => load().then(({ relay }) => relay.completeVisit(id)),
   });
   const stop = async (): Promise<void> => {
-    shared.delete(core);
+    clusters.delete(core);
     removeRelay();
     await (await loading)?.stop();
   };
   const cluster = { load, users: new Set<() => Promise<void>>(), stop };
-  shared.set(core, cluster);
+  clusters.set(core, cluster);
   return cluster;
 }

@@ -14,7 +14,7 @@ import type { AnyServerDefinition } from "../core/options.ts";
 import { checkMembers, isRecord } from "./known-members.ts";
 
 /** Runs `prepare`. An error becomes `invalid_definition` with a message that names the definition. */
-export function explained<T>(what: string, prepare: () => T): T {
+export function explainErrors<T>(what: string, prepare: () => T): T {
   try {
     return prepare();
   } catch (cause) {
@@ -32,21 +32,21 @@ export function describe(
   name: string,
   definition: Tool | Prompt | Resource,
 ): { name: string } {
-  const { "~definition": passed } = definition;
+  const { "~definition": parameter } = definition;
   // The text of `tool("name", ...)` has another error.
-  if (isObject(passed)) checkMembers(kind, passed);
+  if (isObject(parameter)) checkMembers(kind, parameter);
   const { name: otherName = name } = definition as { name?: unknown };
   if (otherName !== name) throw new TypeError(`its name is its key in "${kind}s"; leave "name" out`);
   const { title, description, icons, meta, scopes } = definition;
   checkIcons(icons);
   checkScopes(scopes);
   checkMetaKeys(meta, "meta");
-  const described: ListedPrompt = { name };
-  if (title !== undefined) described.title = title;
-  if (description !== undefined) described.description = description;
-  if (icons !== undefined) described.icons = icons;
-  if (meta !== undefined) described._meta = meta;
-  return described;
+  return withoutUndefined<ListedPrompt>({ name, title, description, icons, _meta: meta });
+}
+
+/** Returns a copy of an object without the members that are undefined. */
+export function withoutUndefined<R extends object>(members: { [K in keyof R]: R[K] | undefined }): R {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as R;
 }
 
 function checkIcons(icons: unknown): void {
@@ -120,12 +120,12 @@ export function checkMethods<M extends object>(layers: M, exists: (method: strin
 
 /** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
 export function checkServer(definition: AnyServerDefinition): void {
-  explained("server", () => checkServerMembers(definition));
+  explainErrors("server", () => checkServerMembers(definition));
   const { name, version, store, stateKeys, listCache, revisions, pingInterval, extensions } = definition;
   if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
     throw invalid("A server needs a name and a version, both non-empty strings.");
   }
-  explained("server", () => requireWellFormed(name, "its name"));
+  explainErrors("server", () => requireWellFormed(name, "its name"));
   if (stateKeys && (stateKeys.length === 0 || stateKeys.some(({ length }) => length !== 32))) {
     throw invalid("stateKeys must hold at least one key, and each must have 32 bytes.");
   }
@@ -133,8 +133,8 @@ export function checkServer(definition: AnyServerDefinition): void {
   if (store && typeof store.compareAndSet !== "function") {
     throw invalid("store must be a Store, such as memoryStore().");
   }
-  explained("listCache", () => checkCacheHint(listCache ?? {}));
-  explained("server", () => checkTime("pingInterval", pingInterval));
+  explainErrors("listCache", () => checkCacheHint(listCache ?? {}));
+  explainErrors("server", () => checkTime("pingInterval", pingInterval));
   const unknown = revisions?.find((version) => !findRevision(version));
   if (revisions?.length === 0 || unknown !== undefined) {
     const why =
@@ -176,10 +176,5 @@ function invalid(why: string): LocalError {
 
 /** Returns the description of a server from its definition. */
 export function infoOf({ name, version, title, description, websiteUrl, icons }: AnyServerDefinition): Implementation {
-  const info: Implementation = { name, version };
-  if (title !== undefined) info.title = title;
-  if (description !== undefined) info.description = description;
-  if (websiteUrl !== undefined) info.websiteUrl = websiteUrl;
-  if (icons !== undefined) info.icons = icons;
-  return info;
+  return withoutUndefined<Implementation>({ name, version, title, description, websiteUrl, icons });
 }

@@ -1,7 +1,7 @@
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { defaultLimits } from "../core/options.ts";
 
-const described = "title:string description:string icons scopes meta:object=_meta";
+const commonMembers = "title:string description:string icons scopes meta:object=_meta";
 
 /** A kind of object in a definition. */
 type MemberKind =
@@ -23,10 +23,10 @@ type MemberKind =
  * libraries. `_` is a space in the error.
  */
 const members: Record<MemberKind, string> = {
-  tool: `${described} input=inputSchema,parameters,params,args,argsSchema,schema output=outputSchema annotations=readOnlyHint,destructiveHint extensions call=handler,execute,callback,cb,run,func`,
-  prompt: `${described} arguments=argsSchema,args,parameters get=load,handler,execute,callback,cb`,
+  tool: `${commonMembers} input=inputSchema,parameters,params,args,argsSchema,schema output=outputSchema annotations=readOnlyHint,destructiveHint extensions call=handler,execute,callback,cb,run,func`,
+  prompt: `${commonMembers} arguments=argsSchema,args,parameters get=load,handler,execute,callback,cb`,
   argument: "title:string description:string required:boolean complete schema=type",
-  resource: `${described} uri=uriTemplate mimeType:string size:number annotations cache list:function complete:object read=load,handler,execute,callback,cb`,
+  resource: `${commonMembers} uri=uriTemplate mimeType:string size:number annotations cache list:function complete:object read=load,handler,execute,callback,cb`,
   server:
     "name version name_and_version=serverInfo,info title:string description:string websiteUrl:string icons instructions:string tools=tool prompts=prompt resources=resource,resourceTemplates extensions capabilities experimental:object revisions pingInterval context:function listCache limits onError:function onWarning:function observers onRootsChanged:function onNotification:function store changeVersion:function stateKeys clock",
   capabilities: "listChanged:boolean subscribe:boolean logging:boolean",
@@ -49,22 +49,22 @@ export function checkMembers(kind: MemberKind, value: unknown, where?: string): 
 /** Checks the members of an object, as `checkMembers` does, with the entries of `members` in a text. */
 export function checkNames(entries: string, value: unknown, where?: string): void {
   if (!isRecord(value)) throw new TypeError(`"${where}" must be an object`);
-  const known = entries.split(" ").map((entry) => {
-    const [typed = "", others] = entry.split("=");
-    const [name = "", type] = typed.split(":");
-    return { name, type, others };
+  const allowedMembers = entries.split(" ").map((entry) => {
+    const [nameAndType = "", otherNames] = entry.split("=");
+    const [name = "", type] = nameAndType.split(":");
+    return { name, type, otherNames };
   });
-  const names = known.map(({ name }) => name);
+  const names = allowedMembers.map(({ name }) => name);
   for (const [name, member] of Object.entries(value)) {
-    const type = known.find((entry) => entry.name === name)?.type;
+    const type = allowedMembers.find((entry) => entry.name === name)?.type;
     if (type && member !== undefined && !(type === "object" ? isRecord(member) : typeof member === type)) {
-      const expected = `${type === "object" ? "an" : "a"} ${type}`;
-      const received = member === null ? "null" : typeof member;
-      throw new TypeError(`"${where ? `${where}.` : ""}${name}" must be ${expected}; got ${received}`);
+      const expectedType = `${type === "object" ? "an" : "a"} ${type}`;
+      const receivedType = member === null ? "null" : typeof member;
+      throw new TypeError(`"${where ? `${where}.` : ""}${name}" must be ${expectedType}; got ${receivedType}`);
     }
     if (names.includes(name) || (!where && name === "name")) continue;
-    const used = known.find(({ others }) => others?.split(",").includes(name))?.name;
-    if (used) throw new TypeError(`use "${used.replaceAll("_", " ")}" instead of "${name}"`);
+    const replacement = allowedMembers.find(({ otherNames }) => otherNames?.split(",").includes(name))?.name;
+    if (replacement) throw new TypeError(`use "${replacement.replaceAll("_", " ")}" instead of "${name}"`);
     const near = nearest(name, names);
     const cure = near ? `did you mean "${near}"?` : `its members are ${names.join(", ")}`;
     throw new TypeError(`${where ? `"${where}"` : "it"} has the unknown member "${name.slice(0, 80)}"; ${cure}`);
@@ -84,14 +84,14 @@ function nearest(name: string, names: readonly string[]): string | undefined {
 }
 
 /** Returns the number of letters to insert, delete or replace (Levenshtein), without regard to their case. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const letter of from.toLowerCase()) {
-    const above = row;
-    row = [above[0]! + 1];
-    for (let index = 0; index < to.length; index++) {
-      const replaced = above[index]! + (letter === to[index]!.toLowerCase() ? 0 : 1);
-      row.push(Math.min(replaced, above[index + 1]! + 1, row[index]! + 1));
+function distance(word: string, candidate: string): number {
+  let row = Array.from({ length: candidate.length + 1 }, (_, index) => index);
+  for (const letter of word.toLowerCase()) {
+    const previousRow = row;
+    row = [previousRow[0]! + 1];
+    for (let index = 0; index < candidate.length; index++) {
+      const replacementCost = previousRow[index]! + (letter === candidate[index]!.toLowerCase() ? 0 : 1);
+      row.push(Math.min(replacementCost, previousRow[index + 1]! + 1, row[index]! + 1));
     }
   }
   return row.at(-1)!;

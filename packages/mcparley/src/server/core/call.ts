@@ -2,7 +2,7 @@ import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Progress } from "../../mcp/progress.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import { type Awaitable, after } from "../../rpc/awaitable.ts";
 import type { JsonObject, JsonRpcMessage, JsonRpcResponse, Prepared, RequestId } from "../../rpc/messages.ts";
 import type { ServerCore } from "./server-core.ts";
 import type { ClientSession, Context, Peer, Principal } from "./context.ts";
@@ -104,7 +104,5 @@ export interface Call extends Context {
 /** Returns the context of a call's handler: the call, with the properties that the option `context` adds. */
 export function handlerContext(call: Call, { definition }: ServerCore = call.core): Awaitable<any> {
   const { context } = definition;
-  if (!context) return call;
-  const added = context(call);
-  return isPromise(added) ? added.then((more) => Object.assign(call, more)) : Object.assign(call, added);
+  return context ? after(context(call), (properties) => Object.assign(call, properties)) : call;
 }

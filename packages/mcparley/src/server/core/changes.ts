@@ -63,9 +63,9 @@ export class Changes {
 
   /** Records the changes from now on, for a listener that is not ready yet. */
   record(): Recording {
-    const recorded = new Map<string, Change>();
-    const end = this.add({ wants: () => true, deliver: (change) => void recorded.set(keyOf(change), change) });
-    return { end, changes: () => recorded.values() };
+    const lastChanges = new Map<string, Change>();
+    const end = this.add({ wants: () => true, deliver: (change) => void lastChanges.set(keyOf(change), change) });
+    return { end, changes: () => lastChanges.values() };
   }
 
   get size(): number {
@@ -83,16 +83,16 @@ export class Changes {
     if (this.#lists.size === 0) return;
     const lists = [...this.#lists];
     this.#lists.clear();
-    for (const changed of lists) this.#changed({ list: changed });
+    for (const list of lists) this.#announce({ list });
   }
 
   resourceUpdated(uri: string, _meta?: JsonObject): void {
     requireWellFormed(uri, "The URI");
     checkMetaKeys(_meta, `_meta of ${uri}`);
-    this.#changed(_meta ? { uri, _meta } : { uri });
+    this.#announce(_meta ? { uri, _meta } : { uri });
   }
 
-  #changed(change: Change): void {
+  #announce(change: Change): void {
     this.deliver(change);
     if (!this.relay) return;
     this.count++;

@@ -37,9 +37,9 @@ export const localUser: Principal = /* @__PURE__ */ Object.freeze({
 });
 
 /** Returns a principal that was stored as JSON. */
-export function revivePrincipal(stored: Principal): Principal {
-  const { scopes } = stored as { scopes: unknown };
-  return isObject(scopes) && scopes.every === true ? { ...stored, scopes: everyScope } : stored;
+export function revivePrincipal(principal: Principal): Principal {
+  const { scopes } = principal as { scopes: unknown };
+  return isObject(scopes) && scopes.every === true ? { ...principal, scopes: everyScope } : principal;
 }
 
 /** Throws `invalid_definition` if the value is no principal. */

@@ -62,14 +62,14 @@ export class PreparedRegistry<D, E extends Entry<D>> implements Registry<D> {
     const previous = this.#entries.get(name);
     const entry = this.#prepare({ name, definition, position: previous?.position ?? this.#position++ });
     this.#entries.set(name, entry);
-    this.#changed(entry, previous);
+    this.#notify(entry, previous);
   }
 
   delete(name: string): boolean {
     const previous = this.#entries.get(name);
     if (!previous) return false;
     this.#entries.delete(name);
-    this.#changed(undefined, previous);
+    this.#notify(undefined, previous);
     return true;
   }
 
@@ -90,7 +90,7 @@ export class PreparedRegistry<D, E extends Entry<D>> implements Registry<D> {
     this.#listeners.push(listener);
   }
 
-  #changed(entry: E | undefined, previous: E | undefined): void {
+  #notify(entry: E | undefined, previous: E | undefined): void {
     for (const listener of this.#listeners) listener(entry, previous);
   }
 }

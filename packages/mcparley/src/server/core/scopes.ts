@@ -3,9 +3,9 @@ import type { ServerCore } from "./server-core.ts";
 import type { Principal } from "./context.ts";
 
 /** Whether a caller has all the needed scopes. An anonymous caller has none. */
-export function isGranted(needed: readonly string[] | undefined, principal: Principal | undefined): boolean {
-  if (!needed || needed.length === 0) return true;
-  return principal !== undefined && needed.every((scope) => principal.scopes.includes(scope));
+export function isGranted(requiredScopes: readonly string[] | undefined, principal: Principal | undefined): boolean {
+  if (!requiredScopes || requiredScopes.length === 0) return true;
+  return principal !== undefined && requiredScopes.every((scope) => principal.scopes.includes(scope));
 }
 
 /** The caller lacks scopes. Over HTTP the response is 403 with `insufficient_scope` and all needed scopes. */

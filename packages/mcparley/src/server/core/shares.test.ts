@@ -26,7 +26,7 @@ test("the largest holder, the counts and the order are those of a plain list", (
         const { largest } = shares;
         expect(largest === undefined ? 0 : shares.count(largest)).toBe(most);
         for (const [name, expected] of model) {
-          expect([...shares.of(name)]).toEqual(expected);
+          expect([...shares.itemsOf(name)]).toEqual(expected);
           expect(shares.count(name)).toBe(expected.length);
         }
         expect(shares.size).toBe([...model.values()].flat().length);

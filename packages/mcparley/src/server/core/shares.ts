@@ -8,7 +8,7 @@ const keptSets = 64;
  * without a search, so requests over the limit are cheap to reject.
  */
 export class Shares<T> {
-  readonly #held = new Map<string, Set<T>>();
+  readonly #items = new Map<string, Set<T>>();
   /** The callers that hold each number of items. */
   readonly #bySize = new Map<number, Set<string>>();
   #most = 0;
@@ -21,11 +21,7 @@ export class Shares<T> {
 
   /** Number of items that a caller holds. */
   count(caller: string): number {
-    return this.#held.get(caller)?.size ?? 0;
-  }
-
-  has(caller: string, item: T): boolean {
-    return this.#held.get(caller)?.has(item) ?? false;
+    return this.#items.get(caller)?.size ?? 0;
   }
 
   /** A caller that holds the most items. Undefined if there are no items. */
@@ -34,13 +30,13 @@ export class Shares<T> {
   }
 
   /** Returns the items of a caller, the oldest first. */
-  of(caller: string): Iterable<T> {
-    return this.#held.get(caller) ?? [];
+  itemsOf(caller: string): Iterable<T> {
+    return this.#items.get(caller) ?? [];
   }
 
   add(caller: string, item: T): void {
-    let items = this.#held.get(caller);
-    if (!items) this.#held.set(caller, (items = new Set()));
+    let items = this.#items.get(caller);
+    if (!items) this.#items.set(caller, (items = new Set()));
     if (items.has(item)) return;
     items.add(item);
     this.#size++;
@@ -48,24 +44,24 @@ export class Shares<T> {
   }
 
   delete(caller: string, item: T): void {
-    const items = this.#held.get(caller);
+    const items = this.#items.get(caller);
     if (!items?.delete(item)) return;
-    if (items.size === 0) this.#held.delete(caller);
+    if (items.size === 0) this.#items.delete(caller);
     this.#size--;
     this.#move(caller, items.size + 1, items.size);
   }
 
-  #move(caller: string, from: number, to: number): void {
-    const before = this.#bySize.get(from);
-    before?.delete(caller);
+  #move(caller: string, oldCount: number, newCount: number): void {
+    const oldCallers = this.#bySize.get(oldCount);
+    oldCallers?.delete(caller);
     // Sets for small numbers are kept, because they are soon needed again.
-    if (before?.size === 0 && from > keptSets) this.#bySize.delete(from);
-    if (to > 0) {
-      const now = this.#bySize.get(to);
+    if (oldCallers?.size === 0 && oldCount > keptSets) this.#bySize.delete(oldCount);
+    if (newCount > 0) {
+      const now = this.#bySize.get(newCount);
       if (now) now.add(caller);
-      else this.#bySize.set(to, new Set([caller]));
+      else this.#bySize.set(newCount, new Set([caller]));
     }
     // A size changes by one at a time. If the highest number has no caller left, the next lower number has one.
-    if (to > this.#most || !this.#bySize.get(this.#most)?.size) this.#most = to;
+    if (newCount > this.#most || !this.#bySize.get(this.#most)?.size) this.#most = newCount;
   }
 }

@@ -6,8 +6,8 @@ const stores = new WeakMap<ServerCore, Store>();
 
 /**
  * Returns the server's part of its store, in which every name starts with the name of the server. Undefined if the server has
- * no store. All code of the library gets the store from here; nothing else reads `definition.store`, except to see that there
- * is one. A server without a store loads none of this.
+ * no store. All code of the library gets the store from this function. Other code reads `definition.store` only to find out
+ * whether the server has a store.
  */
 export function storeOf(core: ServerCore): Store | undefined {
   const { definition, info } = core;

@@ -5,9 +5,9 @@ import type { ServerLimits } from "./options.ts";
  * Throws -32602 if a session or stream would store more of its client than the limits allow. `stored` is the number of
  * characters without the subscriptions, and `uris` are the URIs of the subscriptions.
  */
-export function checkStoredSize(limits: ServerLimits, stored: number, uris: Iterable<string>): void {
+export function checkStoredSize(limits: ServerLimits, baseSize: number, uris: Iterable<string>): void {
   const { sessionSize, subscriptions, uriLength } = limits;
-  let size = stored;
+  let size = baseSize;
   let count = 0;
   for (const uri of uris) {
     if (uri.length > uriLength) {

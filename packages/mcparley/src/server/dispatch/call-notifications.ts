@@ -34,16 +34,16 @@ export class CallNotifications {
   readonly #logLevel: LoggingLevel | undefined;
   #logger: Logger | undefined;
   /** The last progress value that the handler reported. */
-  #reported = -Infinity;
+  #lastProgress = -Infinity;
   /** Receives the progress instead of the client. Set if the handler continues after the response, as in a task. */
   #onProgress: ((progress: Progress) => void) | undefined;
   /** Start of the second in which notifications are counted, and their number. */
-  #since = -Infinity;
+  #secondStart = -Infinity;
   #count = 0;
   /** The newest progress that is not sent yet. */
   #unsent: JsonObject | undefined;
   /** The number of log messages that were left out. */
-  #omitted = 0;
+  #omissions = 0;
   #warns = false;
   #timer: unknown;
 
@@ -61,8 +61,8 @@ export class CallNotifications {
     const { meta, encoder } = this.#call;
     const token = meta.progressToken as ProgressToken | undefined;
     const isWanted = token !== undefined || this.#onProgress !== undefined;
-    if (!isWanted || !Number.isFinite(progress) || progress <= this.#reported) return;
-    this.#reported = progress;
+    if (!isWanted || !Number.isFinite(progress) || progress <= this.#lastProgress) return;
+    this.#lastProgress = progress;
     const params: Progress & JsonObject = { progressToken: token, progress };
     // JavaScript may pass other types, and the result of a division may not be finite.
     if (typeof total === "number" && Number.isFinite(total)) params.total = total;
@@ -89,11 +89,11 @@ export class CallNotifications {
     this.#call.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#sendProgress();
-    if (this.#omitted > 0 && this.#warns) {
-      const data = `${this.#omitted} log messages were dropped (limits.notificationRate).`;
+    if (this.#omissions > 0 && this.#warns) {
+      const data = `${this.#omissions} log messages were dropped (limits.notificationRate).`;
       this.#call.send(Notification.message, { level: "warning", data });
     }
-    this.#omitted = 0;
+    this.#omissions = 0;
   }
 
   #log({ level, data, logger, _meta }: GivenLog): void {
@@ -109,19 +109,19 @@ export class CallNotifications {
     if (_meta) message._meta = _meta;
     this.#warns = isLoggable("warning", minimum);
     if (this.#isWithin()) this.#call.send(Notification.message, message);
-    else this.#omitted++;
+    else this.#omissions++;
   }
 
   /** Counts a notification. If it is over the limit, sets the timer that calls `flush`. */
   #isWithin(): boolean {
     const { clock, limits } = this.#call.core;
     const now = clock.now();
-    if (now >= this.#since + 1000) {
-      this.#since = now;
+    if (now >= this.#secondStart + 1000) {
+      this.#secondStart = now;
       this.#count = 0;
     }
     if (++this.#count <= limits.notificationRate) return true;
-    this.#timer ??= clock.setTimeout(() => this.flush(), this.#since + 1000 - now);
+    this.#timer ??= clock.setTimeout(() => this.flush(), this.#secondStart + 1000 - now);
     return false;
   }
 

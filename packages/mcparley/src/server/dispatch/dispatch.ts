@@ -47,16 +47,15 @@ function run(call: Call): Awaitable<JsonObject | Prepared> {
       call.input.then(() => call.core.answerMethod(call)),
     );
   }
-  let returned: ReturnType<Answer>;
+  let result: ReturnType<Answer>;
   try {
-    returned = call.core.answerMethod(call);
+    result = call.core.answerMethod(call);
   } catch (error) {
     if (!call.startedInput) throw error;
     return finishMethod(call, Promise.reject(error));
   }
-  if (isPromise(returned) || returned instanceof InputRequired || call.startedInput)
-    return finishMethod(call, returned);
-  return returned;
+  if (isPromise(result) || result instanceof InputRequired || call.startedInput) return finishMethod(call, result);
+  return result;
 }
 
 /** Waits until the method has a result, or input requests that end the call instead. */

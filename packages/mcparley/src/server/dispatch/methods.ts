@@ -48,8 +48,9 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
  */
 export function answerMethod(call: Call): ReturnType<Answer> {
   const { core, method, revision } = call;
-  const added = core.extensionMethods.get(method);
-  if (added && (added.revisionKinds ?? ["modern"]).includes(revision.kind)) return added.answer(call);
+  const extensionMethod = core.extensionMethods.get(method);
+  if (extensionMethod && (extensionMethod.revisionKinds ?? ["modern"]).includes(revision.kind))
+    return extensionMethod.answer(call);
   const entry = revision.clientRequests.has(method) ? methodTable.get(method) : undefined;
   if (entry && (!entry.feature || core.offering.offers(entry.feature))) return entry.answer(call);
   throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);
@@ -60,12 +61,12 @@ export function answerMethod(call: Call): ReturnType<Answer> {
  * acknowledgment. The feature is loaded on first use: few clients subscribe.
  */
 async function listenFromNow(call: Call): Promise<JsonObject> {
-  const missed = call.core.changes.record();
+  const recording = call.core.changes.record();
   try {
     const { listen } = await import("../features/subscriptions.ts");
-    return await listen(call, missed);
+    return await listen(call, recording);
   } finally {
-    missed.end();
+    recording.end();
   }
 }
 
@@ -75,7 +76,7 @@ function byFeature(call: Call): ReturnType<Answer> {
   const answer = offering.answers.get(call.method);
   if (answer) {
     const result = answer(call);
-    return isPromise(result) ? result.then(checked) : checked(result);
+    return isPromise(result) ? result.then(validateContent) : validateContent(result);
   }
   if (call.method === Method.listResources) return page(call, offering.resourceList);
   if (call.method === Method.readResource) throw resourceNotFound(readResourceUri(call.params));
@@ -85,7 +86,7 @@ function byFeature(call: Call): ReturnType<Answer> {
 type Result = Awaited<ReturnType<Answer>>;
 
 /** Returns a result if its content is valid. */
-function checked(result: Result): Result {
+function validateContent(result: Result): Result {
   const { content, messages, contents, _meta } = result as JsonObject & Partial<CallToolResult>;
   if (!messages && !contents && !_meta && !content?.some(isNotPlain)) return result;
   return checkResult(result as JsonObject);

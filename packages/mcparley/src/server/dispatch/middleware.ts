@@ -71,12 +71,12 @@ export function byMethod(layers: Readonly<Record<string, Layer<any> | undefined>
 export function wrap(middleware: readonly Middleware[], answer: Answer): Answer {
   return middleware.reduceRight<Answer>(
     (inner, layer) => async (call) => {
-      let passed: JsonObject | Prepared | InputRequired | undefined;
+      let innerResult: JsonObject | Prepared | InputRequired | undefined;
       const result = (await layer(call, async () => {
-        passed = await inner(call);
-        return (passed instanceof Prepared ? passed.value : passed) as JsonObject;
+        innerResult = await inner(call);
+        return (innerResult instanceof Prepared ? innerResult.value : innerResult) as JsonObject;
       })) as JsonObject;
-      return passed instanceof Prepared && passed.value === result ? passed : result;
+      return innerResult instanceof Prepared && innerResult.value === result ? innerResult : result;
     },
     answer,
   );

@@ -55,8 +55,8 @@ export class OpenCall implements Call {
   readonly #link: Link;
   readonly #logLevel: LoggingLevel | undefined;
   #controller: AbortController | undefined;
-  #cancelled: Error | undefined;
-  #settled = false;
+  #cancelReason: Error | undefined;
+  #isSettled = false;
   #notifications: CallNotifications | undefined;
   #input: Promise<InputChannel> | undefined;
   #openInput: InputChannel | undefined;
@@ -85,12 +85,12 @@ export class OpenCall implements Call {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#cancelled) this.#controller.abort(this.#cancelled);
+    if (this.#cancelReason) this.#controller.abort(this.#cancelReason);
     return this.#controller.signal;
   }
 
   get cancelled(): boolean {
-    return this.#cancelled !== undefined;
+    return this.#cancelReason !== undefined;
   }
 
   get input(): Promise<InputChannel> {
@@ -136,25 +136,25 @@ export class OpenCall implements Call {
   }
 
   cancel(reason: Error): void {
-    if (this.#settled || this.#cancelled) return;
-    this.#cancelled = reason;
+    if (this.#isSettled || this.#cancelReason) return;
+    this.#cancelReason = reason;
     this.#controller?.abort(reason);
   }
 
   settle(): void {
     this.#notifications?.flush();
-    this.#settled = true;
+    this.#isSettled = true;
   }
 
   send(method: string, params: JsonObject | undefined): void {
-    if (this.#settled || this.#cancelled) return;
+    if (this.#isSettled || this.#cancelReason) return;
     this.#link.send(notification(method, params));
   }
 
   // These functions are bound to the call, so that a handler can destructure its context: `({ progress, elicit }) => ...`.
   get progress(): Context["progress"] {
-    return (done: number | Progress, total?: number, message?: string) =>
-      this.#sender.progress(typeof done === "object" ? done : { progress: done, total, message });
+    return (progress: number | Progress, total?: number, message?: string) =>
+      this.#sender.progress(typeof progress === "object" ? progress : { progress, total, message });
   }
 
   get notify(): Context["notify"] {

@@ -15,27 +15,27 @@ import { InsufficientScope } from "../core/scopes.ts";
 
 /** Makes the reply of a result, encoded for the call's revision. Returns undefined if the client cancelled the call. */
 export function resultReply(call: Call, result: JsonObject | Prepared): Reply | undefined {
-  const { id, core, cancelled } = call;
+  const { id, core } = call;
   core.changes.flush();
-  const encoded = cancelled ? undefined : encodeResult(call, result, core.info);
+  const encodedResult = call.cancelled ? undefined : encodeResult(call, result, core.info);
   call.settle();
-  return encoded && { message: success(id, encoded), status: 200 };
+  return encodedResult && { message: success(id, encodedResult), status: 200 };
 }
 
 /** Makes the reply of an error that was thrown. Returns undefined if the client cancelled the call. */
 export function errorReply(call: Call, error: unknown): Reply | undefined {
-  const { id, cancelled, revision } = call;
+  const { id, revision } = call;
   // A handler throws because its signal is aborted. This is no failure to report.
-  if (cancelled) {
+  if (call.cancelled) {
     call.settle();
     return undefined;
   }
-  const known = toProtocolError(error, call);
-  const reply = replyToError(id, known, revision);
+  const protocolError = toProtocolError(error, call);
+  const reply = replyToError(id, protocolError, revision);
   call.settle();
-  if (isReserved(known.code, revision)) {
-    const why = `${revision.version} reserves the error code ${known.code}, so ${ErrorCode.InvalidRequest} was sent.`;
-    call.core.report(new TypeError(`${why} Use a code outside of -32768 to -32000.`, { cause: known }), call);
+  if (isReserved(protocolError.code, revision)) {
+    const why = `${revision.version} reserves the error code ${protocolError.code}, so ${ErrorCode.InvalidRequest} was sent.`;
+    call.core.report(new TypeError(`${why} Use a code outside of -32768 to -32000.`, { cause: protocolError }), call);
   }
   return reply;
 }

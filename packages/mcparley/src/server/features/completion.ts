@@ -11,14 +11,14 @@ import { requireScopes } from "../core/scopes.ts";
 export async function complete(call: Call): Promise<JsonObject> {
   const { core, revision, principal } = call;
   // On a revision that does not define `context`, it is ignored like any other unknown member.
-  const known = revision.completionContext ? call.params : { ...call.params, context: undefined };
-  const params = readCompleteParams(known, core.limits.completionLength);
+  const supportedParams = revision.completionContext ? call.params : { ...call.params, context: undefined };
+  const params = readCompleteParams(supportedParams, core.limits.completionLength);
   const { entry, source } = find(core, params);
   requireScopes(entry.definition.scopes, principal);
 
   const { value } = params.argument;
-  const suggested = typeof source === "function" ? await source(value, params.context) : startingWith(value, source);
-  const all: Exclude<Completions, readonly string[]> = isList(suggested) ? { values: suggested } : suggested;
+  const suggestions = typeof source === "function" ? await source(value, params.context) : startingWith(value, source);
+  const all: Exclude<Completions, readonly string[]> = isList(suggestions) ? { values: suggestions } : suggestions;
   const values = all.values.slice(0, maxCompletions);
   const total = all.total ?? all.values.length;
   const completion: CompleteResult["completion"] = { values, total, hasMore: all.hasMore ?? total > values.length };
@@ -26,14 +26,14 @@ export async function complete(call: Call): Promise<JsonObject> {
 }
 
 /** The lower-case form of each list of candidates, so that it is made once for a definition and not for each request. */
-const lowered = new WeakMap<readonly string[], readonly string[]>();
+const lowerCaseLists = new WeakMap<readonly string[], readonly string[]>();
 
-function startingWith(typed: string, candidates: readonly string[] = []): readonly string[] {
-  const start = typed.toLowerCase();
-  let lower = lowered.get(candidates);
+function startingWith(prefix: string, candidates: readonly string[] = []): readonly string[] {
+  const start = prefix.toLowerCase();
+  let lower = lowerCaseLists.get(candidates);
   if (lower?.length !== candidates.length) {
     lower = candidates.map((candidate) => candidate.toLowerCase());
-    lowered.set(candidates, lower);
+    lowerCaseLists.set(candidates, lower);
   }
   return candidates.filter((_, index) => lower[index]!.startsWith(start));
 }
@@ -48,10 +48,10 @@ function find(core: ServerCore, { ref, argument: { name } }: CompleteParams): Fo
   if (ref.type === "ref/prompt") {
     const entry = core.offering.prompts.entry(ref.name);
     if (!entry) throw invalidParams(`Unknown prompt: ${ref.name.slice(0, 200)}`);
-    const { listed, suggestions } = entry.arguments;
-    if (!listed.some((argument) => argument.name === name))
+    const { arguments: args } = entry;
+    if (!args.listed.some((argument) => argument.name === name))
       throw invalidParams(`The prompt ${ref.name} has no argument "${name.slice(0, 200)}".`);
-    return { entry, source: suggestions.get(name) };
+    return { entry, source: args.suggestions.get(name) };
   }
   const entry = core.offering.resourceIndex?.findReferenced(ref.uri);
   if (!entry) throw invalidParams(`Unknown resource template: ${ref.uri.slice(0, 200)}`);

@@ -54,27 +54,27 @@ export class PreparedLists<E extends Entry<Scoped>> implements PageList {
 
   page(caller: ListCaller, cursor: string | undefined): Prepared {
     const { revision, principal } = caller;
-    const after = cursor === undefined ? -1 : readPosition(cursor);
+    const position = cursor === undefined ? -1 : readPosition(cursor);
     this.#scopes ??= [...new Set([...this.#source.entries()].flatMap(({ definition }) => definition.scopes ?? []))];
-    const granted = this.#scopes.filter((scope) => principal?.scopes.includes(scope)).join(" ");
-    const key = `${revision.version} ${after} ${granted}`;
-    const cached = this.#pages.get(key);
-    if (cached) return cached;
-    const page = this.#make(caller, after);
+    const grantedScopes = this.#scopes.filter((scope) => principal?.scopes.includes(scope)).join(" ");
+    const key = `${revision.version} ${position} ${grantedScopes}`;
+    const cachedPage = this.#pages.get(key);
+    if (cachedPage) return cachedPage;
+    const page = this.#make(caller, position);
     if (this.#pages.size >= maxPages) this.#pages.clear();
     this.#pages.set(key, page);
     return page;
   }
 
-  #make(caller: ListCaller, after: number): Prepared {
+  #make(caller: ListCaller, position: number): Prepared {
     const { revision, principal } = caller;
     const { pageSize, serverInfo, cache } = this.#options;
     const visible = [...this.#source.entries()]
-      .filter((entry) => entry.position > after && isGranted(entry.definition.scopes, principal))
+      .filter((entry) => entry.position > position && isGranted(entry.definition.scopes, principal))
       .toSorted((a, b) => a.position - b.position);
-    const shown = visible.slice(0, pageSize);
-    const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, caller)) };
-    const last = shown.at(-1);
+    const entries = visible.slice(0, pageSize);
+    const result: JsonObject = { [this.#source.member]: entries.map((entry) => this.#source.show(entry, caller)) };
+    const last = entries.at(-1);
     if (last && visible.length > pageSize) result.nextCursor = cursorFor(last.position);
     // Pages that depend on the caller's scopes are private, so that caches do not share them between callers.
     const hint: CacheHint = this.#scopes?.length ? { ...cache, cacheScope: "private" } : cache;
@@ -102,13 +102,13 @@ export function readPosition(cursor: string): number {
 
 /** Returns the first group of `form` in a cursor that is encoded with base64. Throws -32602 for any other cursor. */
 export function decodeCursor(cursor: string, form: RegExp): string {
-  let decoded = "";
+  let text = "";
   try {
-    decoded = atob(cursor);
+    text = atob(cursor);
   } catch {
     // The cursor is not base64. It is rejected below, like every other invalid cursor.
   }
-  const position = form.exec(decoded)?.[1];
+  const position = form.exec(text)?.[1];
   if (position === undefined) throw invalidParams("params.cursor is invalid. List again without a cursor.");
   return position;
 }

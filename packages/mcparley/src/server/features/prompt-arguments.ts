@@ -1,4 +1,4 @@
-import { type Awaitable, all, isPromise } from "../../rpc/awaitable.ts";
+import { type Awaitable, after, all, isPromise } from "../../rpc/awaitable.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { PromptArgument } from "../../mcp/prompts.ts";
@@ -8,7 +8,7 @@ import { type Outcome, type ValidationIssue, pointerStep } from "../../schema/sc
 import { type TypedSchema, isStandardSchema } from "../../schema/standard-schema.ts";
 import type { CompletionHandler, PromptArgumentDefinition } from "../core/definition-types.ts";
 import type { PreparedArguments } from "../core/server-core.ts";
-import { checkComplete, explained } from "../checks/check-definition.ts";
+import { checkComplete, explainErrors, withoutUndefined } from "../checks/check-definition.ts";
 import { checkMembers, isRecord } from "../checks/known-members.ts";
 
 /** A part of a JSON Schema, and the schema that its references point into. */
@@ -19,7 +19,7 @@ interface JsonPart {
 
 /** One argument: how it is listed, and how its text becomes a value. */
 interface Argument {
-  readonly listed: PromptArgument;
+  readonly listEntry: PromptArgument;
   readonly suggestions: CompletionHandler | readonly string[] | undefined;
   /** The JSON Schema of the value. Undefined for plain text. */
   readonly json: JsonPart | undefined;
@@ -29,18 +29,18 @@ interface Argument {
 const form = "{ name: { required: true } }, { name: z.string() } or z.object({ name: z.string() })";
 
 /** Prepares the `arguments` of a prompt: a record of arguments by name, or one schema of an object. */
-export function prepareArguments(given: unknown): PreparedArguments {
-  if (given === undefined) return prepared([], undefined);
-  if (Array.isArray(given)) throw new TypeError(`write "arguments" as ${form}`);
-  if (isSchema(given) || (isObject(given) && given.type === "object")) {
-    const { json, validate } = compileSchema(given, "input");
-    return prepared(propertiesOf(json), validate);
+export function prepareArguments(definition: unknown): PreparedArguments {
+  if (definition === undefined) return makeArguments([], undefined);
+  if (Array.isArray(definition)) throw new TypeError(`write "arguments" as ${form}`);
+  if (isSchema(definition) || (isObject(definition) && definition.type === "object")) {
+    const { json, validate } = compileSchema(definition, "input");
+    return makeArguments(propertiesOf(json), validate);
   }
-  if (!isRecord(given)) throw new TypeError(`write "arguments" as ${form}`);
-  const args = Object.entries(given).map(([name, argument]) =>
-    explained(`argument "${name}"`, () => prepareArgument(name, argument)),
+  if (!isRecord(definition)) throw new TypeError(`write "arguments" as ${form}`);
+  const args = Object.entries(definition).map(([name, argument]) =>
+    explainErrors(`argument "${name}"`, () => prepareArgument(name, argument)),
   );
-  return prepared(args, undefined);
+  return makeArguments(args, undefined);
 }
 
 /** Whether a value is a schema of a library. The first schemas of zod 3 are no Standard Schema, and are refused later. */
@@ -64,12 +64,9 @@ function prepareArgument(name: string, argument: unknown): Argument {
   checkMembers("argument", argument, `arguments.${name}`);
   const { title, description, required, complete, schema } = argument as PromptArgumentDefinition;
   checkComplete(complete, `arguments.${name}.complete`);
-  const listed: PromptArgument = { name };
-  if (title !== undefined) listed.title = title;
-  if (description !== undefined) listed.description = description;
   if (schema === undefined) {
-    if (required) listed.required = true;
-    return { listed, suggestions: complete, json: undefined, validate: undefined };
+    const listEntry = withoutUndefined<PromptArgument>({ name, title, description, required: required || undefined });
+    return { listEntry, suggestions: complete, json: undefined, validate: undefined };
   }
   if (!isSchema(schema))
     throw new TypeError(`the schema of the argument "${name}" must be one of a library, such as z.number()`);
@@ -89,10 +86,8 @@ function withSchema(
     { name, ...(!acceptsNothing(validate) && { required: true }) },
     { schema: json, root: json },
   );
-  const { listed } = argument;
-  if (title !== undefined) listed.title = title;
-  if (description !== undefined) listed.description = description;
-  return { ...argument, validate, suggestions: complete ?? argument.suggestions };
+  const listEntry = { ...argument.listEntry, ...withoutUndefined<Partial<PromptArgument>>({ title, description }) };
+  return { ...argument, listEntry, validate, suggestions: complete ?? argument.suggestions };
 }
 
 /** Whether a schema has the suggestions of the official SDK, which would be ignored. */
@@ -112,41 +107,44 @@ function acceptsNothing(validate: CompiledSchema["validate"]): boolean {
   return false;
 }
 
-function argumentOf(listed: PromptArgument, json: JsonPart): Argument {
+function argumentOf(listEntry: PromptArgument, json: JsonPart): Argument {
   const schema = resolve(json.schema, json.root);
   const { title, description, enum: values } = isObject(schema) ? schema : {};
-  if (typeof title === "string") listed.title = title;
-  if (typeof description === "string") listed.description = description;
+  if (typeof title === "string") listEntry.title = title;
+  if (typeof description === "string") listEntry.description = description;
   const suggestions = Array.isArray(values) ? values.map(textOf) : undefined;
-  return { listed, suggestions, json, validate: undefined };
+  return { listEntry, suggestions, json, validate: undefined };
 }
 
 /** Makes the arguments of a prompt. `validateAll` validates the values of all arguments as one object. */
-function prepared(args: readonly Argument[], validateAll: CompiledSchema["validate"] | undefined): PreparedArguments {
-  const suggestions = args.flatMap(({ listed, suggestions }) =>
-    suggestions ? [[listed.name, suggestions] as const] : [],
+function makeArguments(
+  args: readonly Argument[],
+  validateAll: CompiledSchema["validate"] | undefined,
+): PreparedArguments {
+  const suggestions = args.flatMap(({ listEntry, suggestions }) =>
+    suggestions ? [[listEntry.name, suggestions] as const] : [],
   );
   const isPlain = !validateAll && args.every(({ validate }) => !validate);
   return {
-    listed: args.map(({ listed }) => listed),
+    listed: args.map(({ listEntry }) => listEntry),
     suggestions: new Map(suggestions),
     read(prompt, texts, limits) {
       const values = isPlain ? texts : valuesOf(args, texts, limits);
-      const missing = args.filter(({ listed }) => listed.required && !Object.hasOwn(values, listed.name));
+      const missing = args.filter(({ listEntry }) => listEntry.required && !Object.hasOwn(values, listEntry.name));
       if (missing.length > 0) {
-        const names = missing.map(({ listed }) => listed.name);
+        const names = missing.map(({ listEntry }) => listEntry.name);
         throw invalidParams(`The prompt ${prompt} needs the argument ${names.join(", ")}.`, { missing: names });
       }
       if (isPlain) return texts;
       const outcome = validateAll ? validateAll(values) : validateEach(args, values);
-      return isPromise(outcome) ? outcome.then((ready) => valueOf(prompt, ready)) : valueOf(prompt, outcome);
+      return after(outcome, (ready) => valueOf(prompt, ready));
     },
   };
 }
 
 /** Converts the texts of the arguments. An empty text is a missing value, unless the schema accepts text. */
 function valuesOf(args: readonly Argument[], texts: Readonly<Record<string, string>>, limits: Budget): JsonObject {
-  const byName = new Map(args.map((argument) => [argument.listed.name, argument]));
+  const byName = new Map(args.map((argument) => [argument.listEntry.name, argument]));
   const entries = Object.entries(texts).flatMap(([name, text]): [string, unknown][] => {
     const json = byName.get(name)?.json;
     const value = json ? convert(text, json) : text;
@@ -161,24 +159,26 @@ function valuesOf(args: readonly Argument[], texts: Readonly<Record<string, stri
 
 /** Validates the value of each argument by its own schema. Other values are left out. */
 function validateEach(args: readonly Argument[], values: JsonObject): Awaitable<Outcome> {
-  const outcomes = all(
-    args.map(({ listed: { name }, validate }): Awaitable<readonly [string, Outcome]> => {
-      const value = Object.hasOwn(values, name) ? values[name] : undefined;
-      const outcome = validate ? validate(value) : { value };
-      return isPromise(outcome) ? outcome.then((ready) => [name, ready] as const) : [name, outcome];
-    }),
-  );
-  return isPromise(outcomes) ? outcomes.then(join) : join(outcomes);
+  const outcomes = args.map(({ listEntry: { name }, validate }) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    return after<Outcome, NamedOutcome>(validate ? validate(value) : { value }, (outcome) => ({ name, outcome }));
+  });
+  return after(all(outcomes), join);
 }
 
-function join(outcomes: readonly (readonly [name: string, outcome: Outcome])[]): Outcome {
-  const issues = outcomes.flatMap(([name, outcome]) =>
-    (outcome.issues ?? []).map(({ path, message }) => ({ path: pointerStep(name) + path, message })),
-  );
-  if (issues.length > 0) return { issues };
-  const values = outcomes.map(([name, outcome]) => [name, outcome.issues ? undefined : outcome.value] as const);
-  const present = values.filter(([, value]) => value !== undefined);
-  return { value: Object.fromEntries(present) };
+interface NamedOutcome {
+  name: string;
+  outcome: Outcome;
+}
+
+function join(outcomes: readonly NamedOutcome[]): Outcome {
+  const issues: ValidationIssue[] = [];
+  const values: [name: string, value: unknown][] = [];
+  for (const { name, outcome } of outcomes) {
+    for (const { path, message } of outcome.issues ?? []) issues.push({ path: pointerStep(name) + path, message });
+    if (!outcome.issues && outcome.value !== undefined) values.push([name, outcome.value]);
+  }
+  return issues.length > 0 ? { issues } : { value: Object.fromEntries(values) };
 }
 
 function valueOf(prompt: string, outcome: Outcome): Record<string, unknown> {
@@ -205,29 +205,29 @@ const maxSteps = 32;
 
 /** Returns the schema that a chain of local references leads to. */
 function resolve(schema: unknown, root: JsonObject): unknown {
-  let found = schema;
-  for (let steps = 0; steps < maxSteps && isObject(found) && typeof found.$ref === "string"; steps++) {
-    found = pathOf(found.$ref).reduce<unknown>((value, key) => (value as JsonObject | undefined)?.[key], root);
+  let target = schema;
+  for (let steps = 0; steps < maxSteps && isObject(target) && typeof target.$ref === "string"; steps++) {
+    target = pathOf(target.$ref).reduce<unknown>((value, key) => (value as JsonObject | undefined)?.[key], root);
   }
-  return found;
+  return target;
 }
 
 /**
  * Returns the value of a text for a JSON Schema: the text itself if the schema accepts any text, otherwise the value that
  * the text is as JSON. Returns undefined if that has another type.
  */
-function convert(text: string, { schema: unresolved, root }: JsonPart, steps = 0): unknown {
-  const schema = resolve(unresolved, root);
+function convert(text: string, { schema: unresolvedSchema, root }: JsonPart, steps = 0): unknown {
+  const schema = resolve(unresolvedSchema, root);
   if (!isObject(schema) || steps > maxSteps) return text;
   const { type, anyOf, oneOf, allOf, enum: values = "const" in schema ? [schema.const] : undefined } = schema;
   if (Array.isArray(values)) return values.find((value) => textOf(value) === text);
   if (type !== undefined) return readJson(text, [type].flat());
   const alternatives = anyOf ?? oneOf ?? allOf;
   if (!Array.isArray(alternatives)) return text;
-  const converted = alternatives.map((alternative) => convert(text, { schema: alternative, root }, steps + 1));
+  const candidates = alternatives.map((alternative) => convert(text, { schema: alternative, root }, steps + 1));
   // A schema that matches all of `allOf` accepts text only if each of them does.
-  const acceptsText = alternatives === allOf ? converted.every((value) => value === text) : converted.includes(text);
-  return acceptsText ? text : converted.find((value) => value !== undefined && value !== text);
+  const acceptsText = alternatives === allOf ? candidates.every((value) => value === text) : candidates.includes(text);
+  return acceptsText ? text : candidates.find((value) => value !== undefined && value !== text);
 }
 
 function textOf(value: unknown): string {

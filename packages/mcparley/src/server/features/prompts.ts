@@ -1,4 +1,4 @@
-import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import { type Awaitable, after } from "../../rpc/awaitable.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { requireWellFormed } from "../../rpc/well-formed.ts";
@@ -7,7 +7,7 @@ import { type Call, handlerContext } from "../core/call.ts";
 import type { PromptEntry } from "../core/server-core.ts";
 import { requireScopes } from "../core/scopes.ts";
 import type { Prompt } from "../core/definition-types.ts";
-import { describe, explained } from "../checks/check-definition.ts";
+import { describe, explainErrors } from "../checks/check-definition.ts";
 import { InputRequired } from "../core/input-required.ts";
 import type { Entry } from "../core/registry.ts";
 import { isContent, user } from "./content.ts";
@@ -16,13 +16,13 @@ import { prepareArguments } from "./prompt-arguments.ts";
 /** Builds the entry of a prompt in `prompts/list`. Throws `invalid_definition`, naming the prompt. */
 export function preparePrompt(entry: Entry<Prompt>): PromptEntry {
   const { name, definition } = entry;
-  return explained(`prompt "${name}"`, () => {
-    const listed: ListedPrompt = describe("prompt", name, definition);
+  return explainErrors(`prompt "${name}"`, () => {
+    const listEntry: ListedPrompt = describe("prompt", name, definition);
     const args = prepareArguments(definition.arguments);
     if (typeof definition.get !== "function") throw new TypeError("it has no `get` function");
     for (const argument of args.listed) requireWellFormed(argument.name, "its argument");
-    if (args.listed.length > 0) listed.arguments = [...args.listed];
-    return { ...entry, listed, arguments: args };
+    if (args.listed.length > 0) listEntry.arguments = [...args.listed];
+    return { ...entry, listed: listEntry, arguments: args };
   });
 }
 
@@ -32,27 +32,17 @@ export function getPrompt(call: Call): Awaitable<JsonObject | InputRequired> {
   const prompt = call.core.offering.prompts.entry(name);
   if (!prompt) throw invalidParams(`Unknown prompt: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
   requireScopes(prompt.definition.scopes, call.principal);
-  const args = prompt.arguments.read(name, texts, call.core.limits);
-  return isPromise(args) ? args.then((ready) => runPrompt(prompt, ready, call)) : runPrompt(prompt, args, call);
-}
-
-function runPrompt(
-  prompt: PromptEntry,
-  args: Record<string, unknown>,
-  call: Call,
-): Awaitable<JsonObject | InputRequired> {
   // Without a promise if possible, as in `callTool`.
-  const context = handlerContext(call);
-  const returned = isPromise(context)
-    ? context.then((ready) => prompt.definition.get(args as never, ready))
-    : prompt.definition.get(args as never, context);
-  return isPromise(returned) ? returned.then((got) => toResult(prompt, got)) : toResult(prompt, returned);
+  return after(prompt.arguments.read(name, texts, call.core.limits), (args) => {
+    const pendingValue = after(handlerContext(call), (context) => prompt.definition.get(args as never, context));
+    return after(pendingValue, (value) => toResult(prompt, value));
+  });
 }
 
-function toResult({ name, definition }: PromptEntry, returned: unknown): JsonObject | InputRequired {
-  if (returned instanceof InputRequired) return returned;
-  if (isObject(returned) && Array.isArray(returned.messages)) return returned;
-  const parts: unknown[] = Array.isArray(returned) ? returned : [returned];
+function toResult({ name, definition }: PromptEntry, value: unknown): JsonObject | InputRequired {
+  if (value instanceof InputRequired) return value;
+  if (isObject(value) && Array.isArray(value.messages)) return value;
+  const parts: unknown[] = Array.isArray(value) ? value : [value];
   const result: JsonObject = { messages: parts.map((part) => toMessage(name, part)) };
   if (definition.description !== undefined) result.description = definition.description;
   return result;

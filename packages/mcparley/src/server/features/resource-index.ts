@@ -4,7 +4,7 @@ import type { ResourceEntry, ResourceIndex } from "../core/server-core.ts";
 export class PreparedIndex implements ResourceIndex {
   readonly #single = new Map<string, ResourceEntry>();
   /** Resources whose URI a later resource has as well. They are found again when that one is deleted. */
-  readonly #replaced = new Map<string, ResourceEntry>();
+  readonly #earlierEntries = new Map<string, ResourceEntry>();
   readonly #templates = new Map<string, ResourceEntry>();
 
   update(entry: ResourceEntry | undefined, previous: ResourceEntry | undefined): void {
@@ -16,18 +16,18 @@ export class PreparedIndex implements ResourceIndex {
       this.#templates.set(entry.name, entry);
       return;
     }
-    const replaced = this.#single.get(entry.definition.uri);
-    if (replaced) this.#replaced.set(replaced.name, replaced);
+    const earlierEntry = this.#single.get(entry.definition.uri);
+    if (earlierEntry) this.#earlierEntries.set(earlierEntry.name, earlierEntry);
     this.#single.set(entry.definition.uri, entry);
   }
 
   #removeSingle({ name, definition: { uri } }: ResourceEntry): void {
-    this.#replaced.delete(name);
+    this.#earlierEntries.delete(name);
     if (this.#single.get(uri)?.name !== name) return;
     this.#single.delete(uri);
-    const earlier = [...this.#replaced.values()].findLast(({ definition }) => definition.uri === uri);
+    const earlier = [...this.#earlierEntries.values()].findLast(({ definition }) => definition.uri === uri);
     if (!earlier) return;
-    this.#replaced.delete(earlier.name);
+    this.#earlierEntries.delete(earlier.name);
     this.#single.set(uri, earlier);
   }
 

@@ -1,4 +1,4 @@
-import { type Awaitable, all, isPromise } from "../../rpc/awaitable.ts";
+import { type Awaitable, after, all } from "../../rpc/awaitable.ts";
 import { toBase64, streamToBase64 } from "../../rpc/base64.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
@@ -18,7 +18,7 @@ import { type Call, handlerContext } from "../core/call.ts";
 import type { ResourceEntry } from "../core/server-core.ts";
 import { isGranted, requireScopes } from "../core/scopes.ts";
 import type { Resource } from "../core/definition-types.ts";
-import { checkComplete, checkUri, describe, explained } from "../checks/check-definition.ts";
+import { checkComplete, checkUri, describe, explainErrors } from "../checks/check-definition.ts";
 import { InputRequired } from "../core/input-required.ts";
 import { cursorFor, finishPage, readPosition } from "./lists.ts";
 import { checkMembers } from "../checks/known-members.ts";
@@ -27,8 +27,8 @@ import type { Entry } from "../core/registry.ts";
 /** Parses the URI of a resource and builds its list entry. Throws `invalid_definition`, naming the resource. */
 export function prepareResource(entry: Entry<Resource>): ResourceEntry {
   const { name, definition } = entry;
-  return explained(`resource "${name}"`, () => {
-    const described = describe("resource", name, definition);
+  return explainErrors(`resource "${name}"`, () => {
+    const commonMembers = describe("resource", name, definition);
     const { uri, mimeType, size, annotations, list, complete } = definition;
     checkUri(uri);
     checkMembers("annotations", annotations ?? {}, "annotations");
@@ -37,27 +37,23 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
     checkMembers("cache", definition.cache ?? {}, "cache");
     checkCacheHint(definition.cache ?? {});
     for (const [variable, source] of Object.entries(complete ?? {})) checkComplete(source, `complete.${variable}`);
-    const shared = {
-      ...described,
-      ...(mimeType && { mimeType }),
-      ...(annotations && { annotations }),
-    };
-    const listed: ListedResource = { uri, ...shared };
-    if (size !== undefined) listed.size = size;
+    const listMembers = { ...commonMembers, ...(mimeType && { mimeType }), ...(annotations && { annotations }) };
+    const listEntry: ListedResource = { uri, ...listMembers };
+    if (size !== undefined) listEntry.size = size;
     const isTemplate = uri.includes("{");
-    const misplaced = isTemplate ? { size } : { list, complete };
-    const stray = Object.entries(misplaced).find(([, value]) => value !== undefined)?.[0];
+    const wrongMembers = isTemplate ? { size } : { list, complete };
+    const stray = Object.entries(wrongMembers).find(([, value]) => value !== undefined)?.[0];
     if (stray !== undefined)
       throw new TypeError(
         `a ${isTemplate ? "template" : "resource without variables"} has no "${stray}"; leave it out`,
       );
-    if (!isTemplate) return { ...entry, listed, template: undefined, listedTemplate: undefined };
+    if (!isTemplate) return { ...entry, listed: listEntry, template: undefined, listedTemplate: undefined };
     const template = parseTemplate(uri);
     const unknown = Object.keys(complete ?? {}).find((name) => !template.variables.includes(name));
     if (unknown !== undefined) {
       throw new TypeError(`"complete" names "${unknown}", which is no variable of ${uri}`);
     }
-    return { ...entry, listed, template, listedTemplate: { uriTemplate: uri, ...shared } };
+    return { ...entry, listed: listEntry, template, listedTemplate: { uriTemplate: uri, ...listMembers } };
   });
 }
 
@@ -67,36 +63,27 @@ const noCache: CacheHint = { ttlMs: 0, cacheScope: "private" };
 /** Answers `resources/read`. Throws "resource not found" if no resource has the URI, and 403 if the caller lacks a scope. */
 export function readResource(call: Call): Awaitable<JsonObject | InputRequired> {
   const uri = readResourceUri(call.params);
-  const found = call.core.offering.resourceIndex?.find(uri);
-  if (!found) throw resourceNotFound(uri);
-  const { definition } = found.entry;
+  const match = call.core.offering.resourceIndex?.find(uri);
+  if (!match) throw resourceNotFound(uri);
+  const { definition } = match.entry;
   requireScopes(definition.scopes, call.principal);
   call.uri = uri;
   // Without a promise if possible, as in `callTool`.
-  const variables = found.variables as never;
-  const context = handlerContext(call);
-  const returned = isPromise(context)
-    ? context.then((ready) => definition.read(variables, ready))
-    : definition.read(variables, context);
-  return isPromise(returned)
-    ? returned.then((ready) => toResult(ready, uri, definition))
-    : toResult(returned, uri, definition);
+  const variables = match.variables as never;
+  const pendingValue = after(handlerContext(call), (context) => definition.read(variables, context));
+  return after(pendingValue, (value) => toResult(value, uri, definition));
 }
 
-function toResult(
-  returned: unknown,
-  uri: string,
-  { cache, mimeType }: Resource,
-): Awaitable<JsonObject | InputRequired> {
-  if (returned instanceof InputRequired) return returned;
+function toResult(value: unknown, uri: string, { cache, mimeType }: Resource): Awaitable<JsonObject | InputRequired> {
+  if (value instanceof InputRequired) return value;
   const hint = cache ? { ...noCache, ...cache } : noCache;
-  if (isObject(returned) && Array.isArray(returned.contents)) {
-    checkCacheHint(returned);
-    return { ...hint, ...returned };
+  if (isObject(value) && Array.isArray(value.contents)) {
+    checkCacheHint(value);
+    return { ...hint, ...value };
   }
-  const parts: unknown[] = Array.isArray(returned) ? returned : [returned];
-  const contents = all(parts.map((part) => toContents(part, uri, mimeType)));
-  return isPromise(contents) ? contents.then((ready) => ({ contents: ready, ...hint })) : { contents, ...hint };
+  const parts: unknown[] = Array.isArray(value) ? value : [value];
+  const pending = all(parts.map((part) => toContents(part, uri, mimeType)));
+  return after(pending, (contents) => ({ contents, ...hint }));
 }
 
 function toContents(part: unknown, uri: string, mimeType: string | undefined): Awaitable<ResourceContents> {
@@ -107,8 +94,8 @@ function toContents(part: unknown, uri: string, mimeType: string | undefined): A
   if (!isObject(part)) {
     throw new TypeError(`The resource ${uri} returned a value of type ${typeof part}. Return text, bytes or contents.`);
   }
-  const { meta, ...given } = part;
-  const contents: JsonObject & { uri: string } = { ...base, ...given };
+  const { meta, ...members } = part;
+  const contents: JsonObject & { uri: string } = { ...base, ...members };
   if (contents.blob instanceof Uint8Array) contents.blob = toBase64(contents.blob);
   if (meta !== undefined) contents._meta = meta;
   const { text, blob } = contents;
@@ -133,10 +120,10 @@ export async function listResources(call: Call): Promise<JsonObject | Prepared> 
   const lists = await Promise.all(
     visible.map(async (entry) => (entry.template ? listTemplate(call, entry) : [entry.listed])),
   );
-  const listed = lists.flat();
-  const page = listed.slice(start, start + core.limits.pageSize);
+  const allResources = lists.flat();
+  const page = allResources.slice(start, start + core.limits.pageSize);
   const result: JsonObject = { resources: page.map((resource) => encoder.resource(resource)) };
-  if (listed.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
+  if (allResources.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
   return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });
 }
 
@@ -147,13 +134,13 @@ export async function listResources(call: Call): Promise<JsonObject | Prepared> 
 async function listTemplate(call: Call, entry: ResourceEntry): Promise<ListedResource[]> {
   const { list } = entry.definition;
   if (!list) return [];
-  const listed = (await list(await handlerContext(call))) as readonly (string | Partial<ListedResource>)[];
-  const { uriTemplate: _, title: __, ...shared } = entry.listedTemplate!;
-  return listed.flatMap((item) => {
-    const given = typeof item === "string" ? { uri: item } : item;
-    if (isUri(given?.uri)) return [{ ...shared, name: given.uri, ...given } as ListedResource];
+  const items = (await list(await handlerContext(call))) as readonly (string | Partial<ListedResource>)[];
+  const { uriTemplate: _, title: __, ...templateMembers } = entry.listedTemplate!;
+  return items.flatMap((item) => {
+    const resource = typeof item === "string" ? { uri: item } : item;
+    if (isUri(resource?.uri)) return [{ ...templateMembers, name: resource.uri, ...resource } as ListedResource];
     // Many clients refuse the whole list for an invalid URI, and one with half of a surrogate pair would be sent as another URI.
-    const uri = JSON.stringify(given?.uri)?.slice(0, 200);
+    const uri = JSON.stringify(resource?.uri)?.slice(0, 200);
     call.core.report(new TypeError(`"list" of the resource "${entry.name}" returned the invalid URI ${uri}.`), call);
     return [];
   });

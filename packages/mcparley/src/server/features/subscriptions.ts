@@ -20,40 +20,40 @@ const sharesOf = new WeakMap<ServerCore, Shares<Stream>>();
 
 /**
  * Answers `subscriptions/listen`: sends the acknowledgment, then the requested changes until either peer ends the stream
- * (2026-07-28, basic/patterns/subscriptions). `missed` contains the changes since the request arrived.
+ * (2026-07-28, basic/patterns/subscriptions). `recording` contains the changes since the request arrived.
  *
  * While the stream is open, it keeps the filter of the request in memory, and nothing else of its params.
  */
-export async function listen(call: Call, missed: Recording): Promise<JsonObject> {
+export async function listen(call: Call, recording: Recording): Promise<JsonObject> {
   const { core } = call;
   const filter = readFilter(call);
   const meta = { [MetaKey.subscriptionId]: call.id };
-  const extended: ExtensionSubscription[] = [];
+  const extensionSubscriptions: ExtensionSubscription[] = [];
   // Notifications of extensions wait until the acknowledgment is sent.
   let waiting: (() => void)[] | undefined = [];
   const send: SendNotification = (method, params) => {
-    const tagged = { ...params, _meta: { ...(isObject(params._meta) && params._meta), ...meta } };
-    const sendTagged = (): void => call.send(method, tagged);
+    const taggedParams = { ...params, _meta: { ...(isObject(params._meta) && params._meta), ...meta } };
+    const sendTagged = (): void => call.send(method, taggedParams);
     if (waiting) waiting.push(sendTagged);
     else sendTagged();
   };
   try {
-    await subscribeExtensions(call, extended, send);
+    await subscribeExtensions(call, extensionSubscriptions, send);
     forgetRequest(call);
     // Changes of other processes must arrive once the filter is acknowledged. Between the check of the limit and the opening
     // of the stream nothing is awaited.
     await core.changes.relay?.join();
     makeRoom(call);
-    const accepted = extended.map(({ acknowledged }) => acknowledged);
-    const notifications: JsonObject = Object.assign({}, filter, ...accepted);
+    const extensionFilters = extensionSubscriptions.map(({ acknowledged }) => acknowledged);
+    const notifications: JsonObject = Object.assign({}, filter, ...extensionFilters);
     call.send(Notification.acknowledged, { _meta: meta, notifications });
-    const held = waiting;
+    const queue = waiting;
     waiting = undefined;
-    for (const sendTagged of held) sendTagged();
-    await streamUntilEnded(call, { filter, meta, missed });
+    for (const sendTagged of queue) sendTagged();
+    await streamUntilEnded(call, { filter, meta, recording });
     return { _meta: meta };
   } finally {
-    for (const subscription of extended) subscription.end();
+    for (const subscription of extensionSubscriptions) subscription.end();
   }
 }
 
@@ -67,11 +67,15 @@ function readFilter(call: Call): SubscriptionFilter {
 type SendNotification = (method: string, params: JsonObject) => void;
 
 /** Opens the subscriptions of extensions. Not part of `listen`, for the same reason. */
-async function subscribeExtensions(call: Call, opened: ExtensionSubscription[], send: SendNotification): Promise<void> {
+async function subscribeExtensions(
+  call: Call,
+  subscriptions: ExtensionSubscription[],
+  send: SendNotification,
+): Promise<void> {
   const { params, core } = call;
   for (const extension of core.extensions) {
     const subscription = await extension.subscribe?.(params.notifications as JsonObject, call, send);
-    if (subscription) opened.push(subscription);
+    if (subscription) subscriptions.push(subscription);
   }
 }
 
@@ -83,9 +87,9 @@ function forgetRequest(call: Call): void {
   const { info, capabilities, revision, address } = call.peer;
   const text = JSON.stringify({ info, capabilities });
   type Described = Pick<Peer, "info" | "capabilities">;
-  const kept: Described = text.length > maxPeer ? { info: undefined, capabilities: {} } : JSON.parse(text);
+  const client: Described = text.length > maxPeer ? { info: undefined, capabilities: {} } : JSON.parse(text);
   call.params = {};
-  call.peer = { info: kept.info, capabilities: kept.capabilities, revision, address };
+  call.peer = { info: client.info, capabilities: client.capabilities, revision, address };
 }
 
 /**
@@ -98,7 +102,7 @@ function makeRoom({ core, principal, peer }: Call): void {
   if (!shares || shares.size < limit) return;
   const largest = shares.largest ?? unknownCaller;
   if (shares.count(largest) >= shares.count(callerKey(principal, peer.address)) + 2) {
-    for (const oldest of shares.of(largest)) return oldest.end();
+    for (const oldest of shares.itemsOf(largest)) return oldest.end();
   }
   const message = `${limit} subscription streams are open, the limit of this server (limits.listenStreams). Try again later.`;
   throw new ProtocolError(ErrorCode.InternalError, message, { status: 503 });
@@ -106,22 +110,21 @@ function makeRoom({ core, principal, peer }: Call): void {
 
 /** Adds a stream that receives changes; the returned function removes it. */
 function openStream({ core, principal, peer }: Call, stream: Stream): () => void {
-  let shares = sharesOf.get(core);
-  if (!shares) sharesOf.set(core, (shares = new Shares()));
+  const shares = sharesOf.get(core) ?? new Shares();
+  sharesOf.set(core, shares);
   const caller = callerKey(principal, peer.address);
-  const opened = shares;
   const leave = core.openStream(stream);
-  opened.add(caller, stream);
+  shares.add(caller, stream);
   return () => {
     leave();
-    opened.delete(caller, stream);
+    shares.delete(caller, stream);
   };
 }
 
 /** Sends changes. Resolves when the server ends the stream, and rejects when the client does. */
 function streamUntilEnded(
   call: Call,
-  { filter, meta, missed }: { filter: SubscriptionFilter; meta: JsonObject; missed: Recording },
+  { filter, meta, recording }: { filter: SubscriptionFilter; meta: JsonObject; recording: Recording },
 ): Promise<void> {
   const uris = new Set(filter.resourceSubscriptions);
   const { core, principal } = call;
@@ -133,8 +136,8 @@ function streamUntilEnded(
   };
   return new Promise((resolve, reject) => {
     const leave = openStream(call, { wants, deliver, end: () => call.end?.() });
-    missed.end();
-    for (const change of missed.changes()) if (wants(change)) deliver(change);
+    recording.end();
+    for (const change of recording.changes()) if (wants(change)) deliver(change);
     call.end = () => {
       leave();
       // The specification requires both: basic/patterns/cancellation the notification, and subscriptions the result.
@@ -152,14 +155,16 @@ function streamUntilEnded(
 }
 
 /** Returns the part of a filter that the server supports and the caller may receive. The acknowledgment omits the rest. */
-function acceptedFilter({ core, principal }: Call, wanted: SubscriptionFilter): SubscriptionFilter {
+function acceptedFilter({ core, principal }: Call, requestedFilter: SubscriptionFilter): SubscriptionFilter {
   const { tools, prompts, resources } = core.capabilities();
   const filter: SubscriptionFilter = {};
-  if (wanted.toolsListChanged && tools?.listChanged) filter.toolsListChanged = true;
-  if (wanted.promptsListChanged && prompts?.listChanged) filter.promptsListChanged = true;
-  if (wanted.resourcesListChanged && resources?.listChanged) filter.resourcesListChanged = true;
-  if (wanted.resourceSubscriptions && resources?.subscribe) {
-    filter.resourceSubscriptions = wanted.resourceSubscriptions.filter((uri) => mayReceive(core, uri, principal));
+  if (requestedFilter.toolsListChanged && tools?.listChanged) filter.toolsListChanged = true;
+  if (requestedFilter.promptsListChanged && prompts?.listChanged) filter.promptsListChanged = true;
+  if (requestedFilter.resourcesListChanged && resources?.listChanged) filter.resourcesListChanged = true;
+  if (requestedFilter.resourceSubscriptions && resources?.subscribe) {
+    filter.resourceSubscriptions = requestedFilter.resourceSubscriptions.filter((uri) =>
+      mayReceive(core, uri, principal),
+    );
   }
   return filter;
 }

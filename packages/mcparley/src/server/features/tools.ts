@@ -10,7 +10,7 @@ import { type Call, handlerContext } from "../core/call.ts";
 import type { ToolEntry } from "../core/server-core.ts";
 import { requireScopes } from "../core/scopes.ts";
 import type { Tool } from "../core/definition-types.ts";
-import { checkExtensions, checkToolName, describe, explained } from "../checks/check-definition.ts";
+import { checkExtensions, checkToolName, describe, explainErrors } from "../checks/check-definition.ts";
 import { checkMembers } from "../checks/known-members.ts";
 import { InputRequired } from "../core/input-required.ts";
 import type { Entry } from "../core/registry.ts";
@@ -23,23 +23,24 @@ const noInput: JsonObject = { type: "object", properties: {}, additionalProperti
 /** Compiles the schemas of a tool and builds its entry of `tools/list`. Throws `invalid_definition`, naming the tool. */
 export function prepareTool(entry: Entry<Tool>): ToolEntry {
   const { name, definition } = entry;
-  return explained(`tool "${name}"`, () => {
+  return explainErrors(`tool "${name}"`, () => {
     checkToolName(name);
-    const described = describe("tool", name, definition);
+    const commonMembers = describe("tool", name, definition);
     const { annotations = {}, extensions = [] } = definition;
     checkMembers("hints", annotations, "annotations");
     checkExtensions(extensions, "asTask");
-    const misplaced = extensions.find((extension) => "methods" in extension || "middleware" in extension);
-    if (misplaced) throw new TypeError(`the extension ${misplaced.id} belongs to createServer({ extensions: [...] })`);
+    const wrongExtension = extensions.find((extension) => "methods" in extension || "middleware" in extension);
+    if (wrongExtension)
+      throw new TypeError(`the extension ${wrongExtension.id} belongs to createServer({ extensions: [...] })`);
     if (typeof definition.call !== "function")
       throw new TypeError("it has no `call` function; write tool({ input, call })");
     const input = definition.input === undefined ? undefined : compileSchema(definition.input, "input");
     const output = definition.output === undefined ? undefined : compileSchema(definition.output, "output");
     const inputSchema = input ? asObjectSchema(input.json) : noInput;
-    const listed: ListedTool = { ...described, inputSchema };
-    if (output) listed.outputSchema = output.json;
-    if (definition.annotations) listed.annotations = definition.annotations;
-    return { ...entry, listed, input, output };
+    const listEntry: ListedTool = { ...commonMembers, inputSchema };
+    if (output) listEntry.outputSchema = output.json;
+    if (definition.annotations) listEntry.annotations = definition.annotations;
+    return { ...entry, listed: listEntry, input, output };
   });
 }
 
@@ -72,8 +73,8 @@ export function callTool(call: Call): Awaitable<JsonObject | InputRequired> {
     const outcome = validateInput(tool, args);
     if (isPromise(outcome) || extensions || call.core.definition.context) return callLater(tool, outcome, call);
     if (outcome.issues) throw invalidArguments(tool, outcome.issues);
-    const returned = tool.definition.call(outcome.value as never, call);
-    return isPromise(returned) ? finishCall(tool, returned) : toResult(tool, returned);
+    const value = tool.definition.call(outcome.value as never, call);
+    return isPromise(value) ? finishCall(tool, value) : toResult(tool, value);
   } catch (error) {
     return toolErrorResult(error);
   }
@@ -96,9 +97,9 @@ async function callLater(
   }
 }
 
-async function finishCall(tool: ToolEntry, returned: Promise<unknown>): Promise<JsonObject | InputRequired> {
+async function finishCall(tool: ToolEntry, pendingValue: Promise<unknown>): Promise<JsonObject | InputRequired> {
   try {
-    return await toResult(tool, await returned);
+    return await toResult(tool, await pendingValue);
   } catch (error) {
     return toolErrorResult(error);
   }
@@ -116,25 +117,25 @@ function invalidArguments({ name }: ToolEntry, issues: readonly ValidationIssue[
 }
 
 /** Makes a result from the return value of a handler, and validates it against the output schema. */
-function toResult(tool: ToolEntry, returned: unknown): Awaitable<JsonObject | InputRequired> {
-  if (returned instanceof InputRequired) return returned;
-  const whole = returned instanceof ToolResult ? returned.result : undefined;
-  if (whole?.isError || (whole && !tool.output)) return { ...whole };
+function toResult(tool: ToolEntry, value: unknown): Awaitable<JsonObject | InputRequired> {
+  if (value instanceof InputRequired) return value;
+  const fullResult = value instanceof ToolResult ? value.result : undefined;
+  if (fullResult?.isError || (fullResult && !tool.output)) return { ...fullResult };
   if (!tool.output) {
-    return isObject(returned) && Array.isArray(returned.content) ? returned : { content: toContent(returned) };
+    return isObject(value) && Array.isArray(value.content) ? value : { content: toContent(value) };
   }
-  const outcome = tool.output.validate(whole ? whole.structuredContent : returned);
-  if (isPromise(outcome)) return outcome.then((ready) => structuredResult(tool, ready, whole));
-  return structuredResult(tool, outcome, whole);
+  const outcome = tool.output.validate(fullResult ? fullResult.structuredContent : value);
+  if (isPromise(outcome)) return outcome.then((ready) => structuredResult(tool, ready, fullResult));
+  return structuredResult(tool, outcome, fullResult);
 }
 
 /** An invalid result is a defect of the server, so the client receives "Internal error" and `onError` the details. */
-function structuredResult({ name }: ToolEntry, outcome: Outcome, whole: CallToolResult | undefined): JsonObject {
+function structuredResult({ name }: ToolEntry, outcome: Outcome, fullResult: CallToolResult | undefined): JsonObject {
   if (outcome.issues) {
     throw new TypeError(`The result of ${name} does not match its output schema:\n${listIssues(outcome.issues)}`);
   }
   const structuredContent = outcome.value;
-  if (whole) return { ...whole, structuredContent };
+  if (fullResult) return { ...fullResult, structuredContent };
   return { content: [{ type: "text", text: wellFormedJson(structuredContent) }], structuredContent };
 }
 

@@ -34,7 +34,7 @@ export class ReplayChannel implements InputChannel {
   readonly requestState: string | undefined;
   readonly #call: Call;
   readonly #answers: Map<string, unknown>;
-  readonly #recorded: Map<string, unknown>;
+  readonly #onceValues: Map<string, unknown>;
   readonly #pending = new Map<string, InputRequest>();
   readonly #running = new Map<string, Promise<unknown>>();
   #order = 0;
@@ -45,7 +45,7 @@ export class ReplayChannel implements InputChannel {
   private constructor(call: Call, state: RoundState, responses: JsonObject) {
     this.#call = call;
     this.#answers = new Map(state.answers);
-    this.#recorded = new Map(state.once);
+    this.#onceValues = new Map(state.once);
     for (const key of state.asked) if (Object.hasOwn(responses, key)) this.#answers.set(key, responses[key]);
     this.inputResponses = responses;
     this.requestState = state.own;
@@ -83,18 +83,18 @@ export class ReplayChannel implements InputChannel {
     }
     this.#requireSupport();
     checkRequest(this.#call, request);
-    const encoded = encodeRequest(this.#call, request.method, request.params);
-    this.#pending.set(key, { method: request.method, params: encoded.params });
+    const encodedRequest = encodeRequest(this.#call, request.method, request.params);
+    this.#pending.set(key, { method: request.method, params: encodedRequest.params });
     this.#turn ??= this.#endTurn();
     return this.#turn;
   }
 
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    if (this.#recorded.has(key)) return Promise.resolve(this.#recorded.get(key) as T);
-    const started = this.#running.get(key) as Promise<T> | undefined;
-    if (started) return started;
+    if (this.#onceValues.has(key)) return Promise.resolve(this.#onceValues.get(key) as T);
+    const runningValue = this.#running.get(key) as Promise<T> | undefined;
+    if (runningValue) return runningValue;
     const running = Promise.resolve(fn()).then((value) => {
-      this.#recorded.set(key, value);
+      this.#onceValues.set(key, value);
       return value;
     });
     this.#running.set(key, running);
@@ -102,7 +102,7 @@ export class ReplayChannel implements InputChannel {
   }
 
   recorded(): Recorded {
-    return { answers: [...this.#answers], once: [...this.#recorded], order: this.#order };
+    return { answers: [...this.#answers], once: [...this.#onceValues], order: this.#order };
   }
 
   async pendingResult(): Promise<JsonObject | undefined> {
@@ -110,28 +110,30 @@ export class ReplayChannel implements InputChannel {
     return this.#pending.size === 0 ? undefined : this.#result(undefined);
   }
 
-  async continueWith(wanted: InputRequired): Promise<JsonObject> {
+  async continueWith(inputRequired: InputRequired): Promise<JsonObject> {
     this.#requireSupport();
-    for (const [key, { method, params = {} }] of Object.entries(wanted.inputRequests)) {
+    for (const [key, { method, params = {} }] of Object.entries(inputRequired.inputRequests)) {
       checkRequest(this.#call, { method, params, requires: capabilityFor(method, params) });
       this.#pending.set(key, { method, params: encodeRequest(this.#call, method, params).params });
     }
-    return this.#result(wanted.requestState);
+    return this.#result(inputRequired.requestState);
   }
 
   /** Methods of extensions may end with any result that the extension defines. */
   #requireSupport(): void {
     const { method, revision } = this.#call;
     if (mayRequireInput.has(method) || !revision.clientRequests.has(method)) return;
-    const allowed = [...mayRequireInput].join(", ");
-    throw new TypeError(`Revision ${revision.version} allows no input requests in ${method}, only in ${allowed}.`);
+    const allowedMethods = [...mayRequireInput].join(", ");
+    throw new TypeError(
+      `Revision ${revision.version} allows no input requests in ${method}, only in ${allowedMethods}.`,
+    );
   }
 
   async #result(requestState: string | undefined): Promise<JsonObject> {
     await Promise.allSettled(this.#running.values());
     const state: RoundState = {
       answers: [...this.#answers],
-      once: [...this.#recorded],
+      once: [...this.#onceValues],
       asked: [...this.#pending.keys()],
     };
     if (requestState !== undefined) state.own = requestState;
@@ -152,12 +154,12 @@ export class ReplayChannel implements InputChannel {
 
   /** Rejects at the end of the turn, when all requests of the turn are known. */
   #endTurn(): Promise<never> {
-    const suspended = new LocalError(
+    const suspension = new LocalError(
       "aborted",
       "The call ended to request input. Its handler runs again with the response.",
     );
     const turn = new Promise<never>((_, reject) => {
-      setTimeout(() => reject(suspended), 0);
+      setTimeout(() => reject(suspension), 0);
     });
     turn.catch(() => {});
     return turn;

@@ -23,7 +23,7 @@ export class RequestChannel implements InputChannel {
   readonly #call: Call;
   readonly #session: CallSession;
   readonly #link: Link;
-  readonly #recorded = new Map<string, Promise<unknown>>();
+  readonly #onceValues = new Map<string, Promise<unknown>>();
 
   constructor(call: Call, session: CallSession, link: Link) {
     this.#call = call;
@@ -33,26 +33,26 @@ export class RequestChannel implements InputChannel {
 
   async request<T>(request: ServerRequest<T>): Promise<T> {
     checkRequest(this.#call, request);
-    const encoded = encodeRequest(this.#call, request.method, request.params);
+    const encodedRequest = encodeRequest(this.#call, request.method, request.params);
     const { method } = request;
-    const { elicitationId } = encoded.params;
+    const { elicitationId } = encodedRequest.params;
     if (typeof elicitationId === "string") await this.#session.visiting(elicitationId);
     const options = { link: this.#link, signal: this.#call.signal, onProgress: request.onProgress };
-    const result = await this.#session.request(method, encoded.params, options).catch((error: unknown) => {
+    const result = await this.#session.request(method, encodedRequest.params, options).catch((error: unknown) => {
       throw error instanceof ProtocolError ? refusedInput(method, error) : error;
     });
     try {
-      return await readResponse(request, encoded.decode(result), this.#call.core.limits);
+      return await readResponse(request, encodedRequest.decode(result), this.#call.core.limits);
     } catch (error) {
       throw error instanceof InvalidResponse ? new ToolError(error.message, { cause: error }) : error;
     }
   }
 
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    const recorded = this.#recorded.get(key) as Promise<T> | undefined;
-    if (recorded) return recorded;
+    const runningValue = this.#onceValues.get(key) as Promise<T> | undefined;
+    if (runningValue) return runningValue;
     const running = Promise.resolve(fn());
-    this.#recorded.set(key, running);
+    this.#onceValues.set(key, running);
     return running;
   }
 
@@ -64,8 +64,8 @@ export class RequestChannel implements InputChannel {
     return undefined;
   }
 
-  async continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
-    let open = wanted;
+  async continueWith(inputRequired: InputRequired, run: Run): Promise<JsonObject | Prepared> {
+    let open = inputRequired;
     for (let round = 0; round < maxRounds; round++) {
       this.inputResponses = await this.#answers(open);
       this.requestState = open.requestState;
@@ -92,8 +92,8 @@ export class RequestChannel implements InputChannel {
 }
 
 /**
- * The error of a call whose client refused an input request. It has another code than the refusal: the caller would take
- * "Method not found" for its own method.
+ * Returns the error of a call whose client refused an input request. The code of the refusal is not used: the client would
+ * read "Method not found" as the answer to its own request.
  */
 function refusedInput(method: string, { code, message, data }: JsonRpcErrorBody): ProtocolError {
   const text = `The client answered ${method} with ${code}: ${message.slice(0, 500)}`;

@@ -25,18 +25,23 @@ export async function openInputChannel(call: Call, link: Link): Promise<InputCha
 /** The request to fill in a form. Its response is the parsed content. */
 export function formRequest(core: ServerCore, request: FormElicitation<Schema>): ServerRequest {
   const { message, schema, key, onProgress, meta } = request;
-  const compiled = compileSchema(schema, "input");
+  const compiledSchema = compileSchema(schema, "input");
   // The form has no format "password", so the schema of the author is checked.
-  warnOfSecrets(core, compiled.json);
+  warnOfSecrets(core, compiledSchema.json);
   return {
     method: Method.elicit,
-    params: { mode: "form", message, requestedSchema: toRequestedSchema(compiled.json), ...(meta && { _meta: meta }) },
+    params: {
+      mode: "form",
+      message,
+      requestedSchema: toRequestedSchema(compiledSchema.json),
+      ...(meta && { _meta: meta }),
+    },
     key,
     onProgress,
     requires: { elicitation: { form: {} } },
     read: async (result) => {
       const content = acceptedContent(result);
-      const outcome = await compiled.validate(content ?? {});
+      const outcome = await compiledSchema.validate(content ?? {});
       if (!outcome.issues) return outcome.value;
       const issues = outcome.issues.map((issue) => `${issue.path || "/"}: ${issue.message}`).join("; ");
       throw new InvalidResponse(`The answer to "${message}" does not match the requested schema: ${issues}`);

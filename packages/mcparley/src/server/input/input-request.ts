@@ -79,11 +79,11 @@ function checkSampled(block: JsonObject, where: string): void {
 const everyRequest = { serverRequests: new Set([Method.elicit]), inputModes: true };
 
 /** Throws -32021, naming the capability, if the client does not have the required capability. */
-function requireCapability({ peer, revision }: Call, required: ClientCapabilities): void {
-  const kind = kindOf(required);
+function requireCapability({ peer, revision }: Call, requiredCapabilities: ClientCapabilities): void {
+  const kind = kindOf(requiredCapabilities);
   if (kind === undefined || canRequest(kind, peer.capabilities, revision)) return;
-  const names = Object.keys(required).flatMap((name) => {
-    const inner = Object.keys((required[name] as JsonObject | undefined) ?? {});
+  const names = Object.keys(requiredCapabilities).flatMap((name) => {
+    const inner = Object.keys((requiredCapabilities[name] as JsonObject | undefined) ?? {});
     return inner.length === 0 ? [name] : inner.map((part) => `${name}.${part}`);
   });
   const isDeclared = canRequest(kind, peer.capabilities, everyRequest);
@@ -91,7 +91,7 @@ function requireCapability({ peer, revision }: Call, required: ClientCapabilitie
   throw new ProtocolError(
     ErrorCode.MissingRequiredClientCapability,
     `This request needs the client capability ${names.join(", ")}, which ${missing}.`,
-    { data: { requiredCapabilities: required } },
+    { data: { requiredCapabilities } },
   );
 }
 
@@ -122,16 +122,16 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
     if (isObject(params.requestedSchema)) warnOfSecrets(core, params.requestedSchema);
     // Visits have ids only in the revision that announces when they are complete.
     const hasIds = revision.serverNotifications.has(Notification.elicitationComplete);
-    const known = hasIds ? params : without(params, "elicitationId");
-    const { params: encoded, decode } = encoder.elicitation(known as unknown as ElicitParams);
-    return { params: { ...encoded }, decode: (result) => ({ ...decode(result as unknown as ElicitResult) }) };
+    const supportedParams = hasIds ? params : without(params, "elicitationId");
+    const { params: encodedParams, decode } = encoder.elicitation(supportedParams as unknown as ElicitParams);
+    return { params: { ...encodedParams }, decode: (result) => ({ ...decode(result as unknown as ElicitResult) }) };
   }
   if (method !== Method.createMessage) return { params, decode: (result) => result };
   // A client that has not declared the capability does not know this member (client/sampling, Capabilities).
   const hasContext = !revision.inputModes || peer.capabilities.sampling?.context;
-  const known = hasContext ? params : without(params, "includeContext");
-  const encoded = encoder.createMessage(known as unknown as CreateMessageParams);
-  return { params: { ...encoded }, decode: (result) => result };
+  const supportedParams = hasContext ? params : without(params, "includeContext");
+  const encodedParams = encoder.createMessage(supportedParams as unknown as CreateMessageParams);
+  return { params: { ...encodedParams }, decode: (result) => result };
 }
 
 const secretName =

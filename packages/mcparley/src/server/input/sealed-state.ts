@@ -1,10 +1,13 @@
 import { digest } from "../../rpc/digest.ts";
 import { type ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { type Bytes, fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
+import { isUnavailable, withStoreErrors } from "../../store/store-errors.ts";
 import type { ServerCore } from "../core/server-core.ts";
-import { type SealingKey, keyIdLength, keysOf } from "./state-keys.ts";
+import { storeOf } from "../core/store-of.ts";
 
+/** Numbers of bytes of an initialization vector, and of the id of a key. */
 const ivLength = 12;
+const keyIdLength = 4;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -26,14 +29,14 @@ const seals = new WeakMap<ServerCore, StateSeal>();
  * the same binding and a known key, before it expires.
  */
 export function sealOf(core: ServerCore): StateSeal {
-  const made = seals.get(core) ?? makeSeal(core);
-  seals.set(core, made);
-  return made;
+  const seal = seals.get(core) ?? makeSeal(core);
+  seals.set(core, seal);
+  return seal;
 }
 
 function makeSeal(core: ServerCore): StateSeal {
   const { info, limits, clock } = core;
-  const keys = keysOf(core);
+  const readKeys = keysOf(core);
   const algorithm = (iv: Bytes, binding: string): AesGcmParams => ({
     name: "AES-GCM",
     iv,
@@ -41,27 +44,27 @@ function makeSeal(core: ServerCore): StateSeal {
   });
   return {
     async seal(value, binding) {
-      const [current] = await keys.current();
+      const [current] = await readKeys(freshness);
       if (!current) throw new TypeError("The server has no key for sealing request states.");
       const iv = crypto.getRandomValues(new Uint8Array(ivLength));
       const plain = encoder.encode(JSON.stringify({ expires: clock.now() + limits.stateTtl, value }));
-      const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(iv, binding), current.key, plain));
-      const envelope = new Uint8Array(keyIdLength + ivLength + sealed.length);
+      const ciphertext = new Uint8Array(await crypto.subtle.encrypt(algorithm(iv, binding), current.key, plain));
+      const envelope = new Uint8Array(keyIdLength + ivLength + ciphertext.length);
       envelope.set(current.id);
       envelope.set(iv, keyIdLength);
-      envelope.set(sealed, keyIdLength + ivLength);
+      envelope.set(ciphertext, keyIdLength + ivLength);
       return toBase64Url(envelope);
     },
     async open(state, binding) {
       const envelope = fromBase64Url(state);
       if (!envelope || envelope.length <= keyIdLength + ivLength) throw invalidState();
       const isNamed = ({ id }: SealingKey): boolean => id.every((byte, index) => byte === envelope[index]);
-      const found = (await keys.current()).find(isNamed) ?? (await keys.newest()).find(isNamed);
-      if (!found) throw invalidState();
+      const sealingKey = (await readKeys(freshness)).find(isNamed) ?? (await readKeys(unknownInterval)).find(isNamed);
+      if (!sealingKey) throw invalidState();
       const iv = envelope.subarray(keyIdLength, keyIdLength + ivLength);
-      const sealed = envelope.subarray(keyIdLength + ivLength);
+      const ciphertext = envelope.subarray(keyIdLength + ivLength);
       const options = algorithm(iv, await binding());
-      const plain = await crypto.subtle.decrypt(options, found.key, sealed).catch(() => undefined);
+      const plain = await crypto.subtle.decrypt(options, sealingKey.key, ciphertext).catch(() => undefined);
       if (!plain) throw invalidState();
       const { expires, value }: { expires: number; value: unknown } = JSON.parse(decoder.decode(plain));
       if (clock.now() >= expires) throw invalidState();
@@ -82,4 +85,110 @@ export function digestOfJson(value: unknown): Promise<string> {
     return Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   });
   return digest(canonical);
+}
+
+/** An imported key, and the id that sealed states name it by. */
+interface SealingKey {
+  id: Uint8Array;
+  key: CryptoKey;
+}
+
+/**
+ * Returns the keys of a server as they were at most `maxAge` milliseconds ago. The first key seals. Every key opens, so that a
+ * key can be replaced.
+ */
+type ReadKeys = (maxAge: number) => Promise<SealingKey[]>;
+
+/** Returns the keys of the definition; without any, those in the store; without a store, a random one. */
+function keysOf(core: ServerCore): ReadKeys {
+  const { stateKeys, store } = core.definition;
+  if (!stateKeys && store) return sharedKeys(core);
+  const rawKeys = stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))];
+  const ring = Promise.all(rawKeys.map(importKey));
+  ring.catch(() => {});
+  return () => ring;
+}
+
+/** Imports a key of 32 bytes. Its id is the start of its digest. */
+async function importKey(raw: Uint8Array): Promise<SealingKey> {
+  const bytes = new Uint8Array(raw);
+  const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+  const id = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, keyIdLength);
+  return { id, key };
+}
+
+/** A key in the store. */
+interface StoredKey {
+  /** In base64url. */
+  key: string;
+  /** Milliseconds since the epoch. */
+  madeAt: number;
+}
+
+const day = 86_400_000;
+/** Milliseconds after which the key that seals is replaced. */
+const rotation = day;
+/** Milliseconds after which unused keys expire. */
+const ttl = 30 * day;
+/** Milliseconds between two reads of the keys, unless a state was sealed with an unknown key. */
+const freshness = 60_000;
+/** Milliseconds between two reads if a state names an unknown key. A client that sends forged states must not cause a read for each. */
+const unknownInterval = 1_000;
+/** Maximum difference between the clocks of two machines, in milliseconds. */
+const skew = 60_000;
+
+/**
+ * Returns the keys with which all processes of a server seal the states of calls. The server must have a store.
+ *
+ * The first process that needs a key creates it in the store. The key is replaced every day, and a replaced key opens states
+ * until they expire. If the store is unavailable, the last keys are returned.
+ */
+function sharedKeys(core: ServerCore): ReadKeys {
+  const { clock, limits } = core;
+  const store = withStoreErrors(storeOf(core)!);
+  let ring: Promise<SealingKey[]> | undefined;
+  let readAt = -Infinity;
+
+  function readAgain(maxAge: number): Promise<SealingKey[]> {
+    const now = clock.now();
+    if (ring && now - readAt < maxAge) return ring;
+    const previousRing = ring;
+    readAt = now;
+    const reading = read().catch((error: unknown) => {
+      if (ring === reading) ring = previousRing;
+      if (!previousRing || !isUnavailable(error)) throw error;
+      core.report(error, undefined);
+      return previousRing;
+    });
+    ring = reading;
+    return reading;
+  }
+
+  async function read(): Promise<SealingKey[]> {
+    const name = "state-keys";
+    for (;;) {
+      const text = await store.get(name);
+      const storedKeys: StoredKey[] = text === undefined ? [] : JSON.parse(text);
+      const due = dueKeys(storedKeys);
+      if (due === storedKeys) return Promise.all(storedKeys.map(({ key }) => importKey(fromBase64Url(key)!)));
+      // Of several processes that create a key at the same time, one succeeds, and the others use its key.
+      await store.compareAndSet(name, text, JSON.stringify(due), { ttl });
+    }
+  }
+
+  /** Returns the keys that should be in the store now: with a new key if the first one is old, and without expired keys. */
+  function dueKeys(storedKeys: StoredKey[]): StoredKey[] {
+    const now = clock.now();
+    const [sealing] = storedKeys;
+    if (sealing && now - sealing.madeAt < rotation) return storedKeys;
+    const key = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+    // A key sealed for the last time when the key before it in the list was created, or a little later on another machine.
+    const useful = storedKeys.filter((_, index) => {
+      const replacedAt = storedKeys[index - 1]?.madeAt ?? now;
+      return now - replacedAt < limits.stateTtl + freshness + skew;
+    });
+    return [{ key, madeAt: now }, ...useful];
+  }
+
+  return readAgain;
 }

@@ -7,7 +7,7 @@ import type { Call } from "../core/call.ts";
 import type { Context } from "../core/context.ts";
 import { storeOf } from "../core/store-of.ts";
 
-const spent = new WeakMap<Context, Promise<void>>();
+const spendings = new WeakMap<Context, Promise<void>>();
 const memories = new WeakMap<ServerCore, Store>();
 
 /**
@@ -36,8 +36,8 @@ const memories = new WeakMap<ServerCore, Store>();
  * ```
  */
 export function spendState(ctx: Context): Promise<void> {
-  const spending = spent.get(ctx) ?? spend(ctx as Call);
-  spent.set(ctx, spending);
+  const spending = spendings.get(ctx) ?? spend(ctx as Call);
+  spendings.set(ctx, spending);
   return spending;
 }
 

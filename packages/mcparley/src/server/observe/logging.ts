@@ -49,9 +49,9 @@ export interface JsonLoggerOptions {
 export function jsonLogger(options: JsonLoggerOptions = {}): StructuredLogger {
   // oxlint-disable-next-line no-console -- stderr exists on every runtime, and a server on stdio does not use it
   const { level: least = "info", write = (line) => console.error(line), fields: always, now = Date.now } = options;
-  const from = levels.indexOf(least);
+  const leastIndex = levels.indexOf(least);
   const log = (level: LogLevel) => (fields: object, msg: string) => {
-    if (levels.indexOf(level) < from) return;
+    if (levels.indexOf(level) < leastIndex) return;
     write(printableJson({ time: new Date(now()).toISOString(), level, msg, ...always, ...fields }));
   };
   return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
@@ -74,7 +74,8 @@ const maxCauses = 5;
  * ```
  */
 export function logTo(logger: StructuredLogger): ServerObserver {
-  const log = (level: LogLevel, fields: object, message: string): void => logger[level](shown(fields), message);
+  const log = (level: LogLevel, fields: object, message: string): void =>
+    logger[level](printableFields(fields), message);
   return {
     started: (call) => ({
       ended: (end) => log(end.outcome === "refused" ? "warn" : "info", callFields(call, end), "call"),
@@ -96,13 +97,13 @@ function redactedText(text: string): string {
 }
 
 /** Returns fields whose strings are safe to show. A caller chooses many of them, such as names and its request id. */
-function shown(fields: object): object {
+function printableFields(fields: object): object {
   return Object.fromEntries(Object.entries(fields).map(([key, value]: [string, unknown]) => [key, shownValue(value)]));
 }
 
 function shownValue(value: unknown): unknown {
   if (typeof value === "string") return printable(shorten(value, maxText));
-  return typeof value === "object" && value !== null ? shown(value) : value;
+  return typeof value === "object" && value !== null ? printableFields(value) : value;
 }
 
 function callFields(call: ServerCall, { outcome, durationMs, code, message }: CallEnd): object {

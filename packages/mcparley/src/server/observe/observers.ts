@@ -2,6 +2,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { type JsonObject, type Prepared, type RequestId, isObject } from "../../rpc/messages.ts";
+import { printable } from "../../rpc/printable.ts";
 import { redact } from "../../rpc/redact.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
@@ -10,7 +11,6 @@ import type { Observers } from "../core/server-core.ts";
 import type { Peer, Principal } from "../core/context.ts";
 import type { AnyServerDefinition } from "../core/options.ts";
 import type { ServerCall, ServerObserver } from "../core/observer.ts";
-import { toConsole, warnOnConsole } from "./to-console.ts";
 
 const maxWhat = 200;
 const maxName = 500;
@@ -31,11 +31,11 @@ export function observersOf(definition: AnyServerDefinition, clock: Clock): Obse
   };
   return {
     async call(call, answer) {
-      const at = clock.now();
-      const run = startCall(observers, new SeenCall(call, at), report);
+      const startTime = clock.now();
+      const run = startCall(observers, new SeenCall(call, startTime), report);
       const end = (how: Omit<CallEnd, "durationMs">): void => {
         const outcome = call.cancelled ? "cancelled" : how.outcome;
-        run.ended({ ...how, outcome, durationMs: clock.now() - at });
+        run.ended({ ...how, outcome, durationMs: clock.now() - startTime });
       };
       try {
         const result = await (run.within ? run.within(answer) : answer());
@@ -73,9 +73,9 @@ class SeenCall implements ServerCall {
   readonly at: number;
   readonly #call: Call;
 
-  constructor(call: Call, at: number) {
+  constructor(call: Call, startTime: number) {
     this.#call = call;
-    this.at = at;
+    this.at = startTime;
   }
 
   get id(): RequestId {
@@ -88,8 +88,8 @@ class SeenCall implements ServerCall {
 
   get name(): string | undefined {
     const { name, uri } = this.#call.params;
-    const named = name ?? uri;
-    return typeof named === "string" ? named.slice(0, maxName) : undefined;
+    const target = name ?? uri;
+    return typeof target === "string" ? target.slice(0, maxName) : undefined;
   }
 
   get known(): boolean {
@@ -121,13 +121,13 @@ class SeenCall implements ServerCall {
   }
 
   get arguments(): Record<string, string> {
-    const { arguments: given } = this.#call.params;
+    const { arguments: args } = this.#call.params;
     const types: [name: string, type: string][] = [];
-    if (!isObject(given)) return {};
+    if (!isObject(args)) return {};
     // Observers also see calls whose arguments exceed the limits, so only the first arguments are read.
-    for (const key in given) {
+    for (const key in args) {
       if (types.length === maxArguments) break;
-      if (Object.hasOwn(given, key)) types.push([key.slice(0, 100), typeName(given[key])]);
+      if (Object.hasOwn(args, key)) types.push([key.slice(0, 100), typeName(args[key])]);
     }
     return Object.fromEntries(types);
   }
@@ -151,4 +151,32 @@ function endOfError(error: unknown): Omit<CallEnd, "durationMs"> {
   }
   const timedOut = error instanceof LocalError && error.code === "timeout";
   return { outcome: timedOut ? "timeout" : "error", code: undefined, message: undefined };
+}
+
+/** Maximum number of causes of an error that are written. */
+const maxCauses = 5;
+
+/** Writes a warning to the console. It may contain text of a caller. */
+function warnOnConsole(text: string): void {
+  // oxlint-disable-next-line no-console -- the default, so that the author sees it during development
+  console.warn(printable(text));
+}
+
+/**
+ * Writes an error and its causes to the console, unless one of the observers receives errors.
+ *
+ * Its message may contain text of a caller, which must not control the operator's terminal. The console shows the stack of
+ * an error unchanged.
+ */
+export function toConsole(error: unknown, observers: readonly ServerObserver[] = []): void {
+  if (observers.some((observer) => observer.failed !== undefined)) return;
+  // oxlint-disable-next-line no-console -- the last resort, so that no defect goes unnoticed
+  console.error(printable(describeError(error, 0)));
+}
+
+function describeError(error: unknown, depth: number): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = error.stack ?? String(error);
+  const { cause } = error;
+  return cause === undefined || depth >= maxCauses ? text : `${text}\nCaused by: ${describeError(cause, depth + 1)}`;
 }

@@ -24,7 +24,7 @@ export interface RateLimitOptions {
   clock?: Clock;
 }
 
-/** The operations on tasks, of the extension and of 2025-11-25. They read and change the store, and a client repeats them. */
+/** The operations on tasks, of the extension and of 2025-11-25. They are limited because each of them uses the store, and clients poll. */
 const ofTasks = ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"];
 
 /** Maximum number of callers that are counted in memory. Then the one that was idle longest is dropped. */
@@ -50,11 +50,11 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
   refuseStore(options, "rateLimit");
   checkNames("perSecond:number burst:number methods key:function clock", options, "rateLimit");
   const { perSecond = 20, burst = 100, clock = systemClock } = options;
-  const limited = new Set<string>(options.methods ?? [Method.callTool, Method.complete, ...ofTasks]);
+  const limitedMethods = new Set<string>(options.methods ?? [Method.callTool, Method.complete, ...ofTasks]);
   const keyOf = options.key ?? ((call) => callerKey(call.principal, call.peer.address));
   const buckets = new Map<string, Bucket>();
   // A server may have several limits, and each has its own buckets.
-  const limit = JSON.stringify([perSecond, burst, ...limited]);
+  const limit = JSON.stringify([perSecond, burst, ...limitedMethods]);
 
   function takeHere(key: string): number {
     const now = clock.now();
@@ -66,7 +66,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
   }
 
   return async (call, next) => {
-    if (!limited.has(call.method)) return next();
+    if (!limitedMethods.has(call.method)) return next();
     // Every call that reaches middleware is a `Call`; middleware sees less of it.
     const store = storeOf((call as Call).core);
     const key = keyOf(call);
@@ -102,8 +102,8 @@ const maxTries = 20;
 /** Takes one call from a bucket. Returns 0, or the seconds to wait if the bucket is empty. */
 function takeFrom(bucket: Bucket, now: number, { perSecond, burst }: BucketSize): number {
   // The clock of another machine may be behind.
-  const passed = Math.max(0, now - bucket.at);
-  bucket.tokens = Math.min(burst, bucket.tokens + (passed / 1000) * perSecond);
+  const elapsedMs = Math.max(0, now - bucket.at);
+  bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs / 1000) * perSecond);
   bucket.at = Math.max(now, bucket.at);
   if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond;
   bucket.tokens -= 1;

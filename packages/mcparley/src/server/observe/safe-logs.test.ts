@@ -5,7 +5,7 @@ import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
 import { jsonLogger, logTo } from "./logging.ts";
 import type { ServerObserver } from "../core/observer.ts";
-import { toConsole } from "./to-console.ts";
+import { toConsole } from "./observers.ts";
 
 /** Clears the screen on a terminal, with C0 and C1 sequences, and reorders and hides text. */
 const hostile = "\u001b[2J\u009b31m\u007f\u202e\u200b\u{e0061}";

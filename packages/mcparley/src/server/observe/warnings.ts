@@ -1,29 +1,26 @@
 import type { ServerCore } from "../core/server-core.ts";
 import type { Entry, PreparedRegistry } from "../core/registry.ts";
 
-/** The tools that one warning will name, until it is sent. */
-const unusualNames = new WeakMap<ServerCore, string[]>();
-
-/** Warns of tools whose names the specification allows and model providers refuse: those that exist, and later ones. */
+/**
+ * Warns of tools whose names the specification allows and large model providers refuse: those that exist, and later ones. Tools
+ * that are defined together cause one warning.
+ */
 export function warnOfNames(core: ServerCore): void {
   const { tools } = core.offering;
-  for (const [name] of tools) warnOfTool(core, name);
-  tools.onChange((entry, previous) => entry && !previous && warnOfTool(core, entry.name));
-}
-
-/** Warns of a tool if a large model provider refuses its name. Tools that are defined together cause one warning. */
-function warnOfTool(core: ServerCore, name: string): void {
-  const isPortable = name.length <= 64 && !name.includes(".");
-  if (isPortable) return;
-  const names = unusualNames.get(core);
-  if (names) return void names.push(name);
-  const first = [name];
-  unusualNames.set(core, first);
-  setTimeout(() => {
-    unusualNames.delete(core);
+  let names: string[] = [];
+  const warn = (): void => {
     const rule = 'Names of 1 to 64 letters, digits, "_" and "-" work everywhere.';
-    core.warn(`Some model providers refuse the names of these tools: ${enumerate(first, 5)}. ${rule}`);
-  }, 0);
+    core.warn(`Some model providers refuse the names of these tools: ${enumerate(names, 5)}. ${rule}`);
+    names = [];
+  };
+  const check = (name: string): void => {
+    const isPortable = name.length <= 64 && !name.includes(".");
+    if (isPortable) return;
+    if (names.length === 0) setTimeout(warn, 0);
+    names.push(name);
+  };
+  for (const [name] of tools) check(name);
+  tools.onChange((entry, previous) => entry && !previous && check(entry.name));
 }
 
 function enumerate(names: readonly string[], max: number): string {
@@ -65,13 +62,10 @@ function needsScopes({ scopes }: Scoped): boolean {
   return scopes !== undefined && scopes.length > 0;
 }
 
-function namesOf(kind: string, definitions: Iterable<[string, Scoped]>): string[] {
-  return [...definitions].filter(([, definition]) => needsScopes(definition)).map(([name]) => `${kind} "${name}"`);
-}
-
 /** Returns the definitions that need scopes, such as `tool "remove"`. */
 function hiddenNames({ offering, extensions }: ServerCore): string[] {
-  const { tools, prompts, resources } = offering;
-  const ofExtensions = extensions.flatMap((extension) => [...(extension.scopedNames?.() ?? [])]);
-  return [...namesOf("tool", tools), ...namesOf("prompt", prompts), ...namesOf("resource", resources), ...ofExtensions];
+  const definitions = [...offering.tools, ...offering.prompts, ...offering.resources];
+  const scopedDefinitions = definitions.filter(([, definition]) => needsScopes(definition));
+  const names = scopedDefinitions.map(([name, { kind }]) => `${kind} "${name}"`);
+  return [...names, ...extensions.flatMap((extension) => [...(extension.scopedNames?.() ?? [])])];
 }

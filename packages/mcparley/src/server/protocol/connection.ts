@@ -23,6 +23,7 @@ import { reportHidden } from "../observe/warnings.ts";
 import { receiveCustom } from "./custom-notifications.ts";
 import type { LegacyConnection } from "./legacy.ts";
 import { isModernRequest, openCall } from "./modern.ts";
+import type { Session } from "./session.ts";
 
 /** A server on one transport. Returned by `attach`. */
 export interface Connection {
@@ -53,7 +54,7 @@ export class ServerConnection implements Connection {
   /** The modern calls in flight, by id. The session holds those of legacy revisions. */
   readonly #calls = new Map<RequestId, Call>();
   /** The reason for which all calls were cancelled. Undefined while the connection is open. */
-  #aborted: Error | undefined;
+  #abortReason: Error | undefined;
   readonly #answering = new Set<Promise<unknown>>();
   /** The subset of `#answering` that are open streams. A stream ends only when one peer ends it. */
   readonly #streams = new Set<Promise<unknown>>();
@@ -112,8 +113,8 @@ export class ServerConnection implements Connection {
     const reply = this.#handle(value);
     if (!isPromise(reply)) return this.#reply(reply);
     const isStream = isObject(value) && value.method === Method.listen;
-    const replied = reply.then((ready) => this.#reply(ready));
-    this.#track(replied, isStream);
+    const sending = reply.then((ready) => this.#reply(ready));
+    this.#track(sending, isStream);
   }
 
   /**
@@ -125,10 +126,10 @@ export class ServerConnection implements Connection {
     this.#explain(reply);
     const isRefusal = reply.message.id === undefined;
     if (isRefusal && this.#unread >= maxUnreadRefusals) return;
-    const sent = this.#send(reply.message);
-    if (!isRefusal || !isPromise(sent)) return;
+    const sending = this.#send(reply.message);
+    if (!isRefusal || !isPromise(sending)) return;
     this.#unread++;
-    void sent.then(() => this.#unread--);
+    void sending.then(() => this.#unread--);
   }
 
   /** Returns the message of a reply. The refusal of a call for its scopes names the option that grants them. */
@@ -140,20 +141,20 @@ export class ServerConnection implements Connection {
 
   /** Handles one message and returns the reply. Starts synchronously, so that messages take effect in order of arrival. */
   #handle(value: unknown): Awaitable<Reply | undefined> {
-    const classified = classify(value, this.#core.limits.idLength);
-    switch (classified.kind) {
+    const incoming = classify(value, this.#core.limits.idLength);
+    switch (incoming.kind) {
       case "request":
-        return isModernRequest(classified.message)
-          ? this.#answerModern(classified.message)
-          : this.#answerLegacy(classified.message);
+        return isModernRequest(incoming.message)
+          ? this.#answerModern(incoming.message)
+          : this.#answerLegacy(incoming.message);
       case "notification":
-        this.#notified(classified.message);
+        this.#receiveNotification(incoming.message);
         return undefined;
       case "response":
-        this.#whenLegacy((legacy) => legacy.answered(classified.message));
+        this.#withSession((session) => session.receiveResponse(incoming.message));
         return undefined;
       default:
-        return refusal(classified.id, `Invalid message: ${classified.reason}.`);
+        return refusal(incoming.id, `Invalid message: ${incoming.reason}.`);
     }
   }
 
@@ -171,9 +172,9 @@ export class ServerConnection implements Connection {
     });
   }
 
-  /** Calls `act` with the legacy connection if there is one, after everything that was passed to it before. */
-  #whenLegacy(act: (legacy: LegacyConnection) => void): void {
-    if (this.#legacy) void after(this.#legacy, act);
+  /** Calls `act` with the legacy session if there is one, after everything that was passed to it before. */
+  #withSession(act: (session: Session) => void): void {
+    if (this.#legacy) void after(this.#legacy, ({ session }) => session && act(session));
   }
 
   #answerModern(request: JsonRpcRequest): Awaitable<Reply | undefined> {
@@ -187,15 +188,15 @@ export class ServerConnection implements Connection {
     const reply = answer(call);
     if (!isPromise(reply)) return reply;
     this.#calls.set(id, call);
-    if (this.#aborted) call.cancel(this.#aborted);
+    if (this.#abortReason) call.cancel(this.#abortReason);
     return reply.finally(() => this.#calls.delete(id));
   }
 
-  #notified(message: JsonRpcNotification): void {
+  #receiveNotification(message: JsonRpcNotification): void {
     const { method, params = {} } = message;
     const call = method === Notification.cancelled ? this.#calls.get(params.requestId as RequestId) : undefined;
     if (call) call.cancel(cancelledFor(params.reason));
-    else if (this.#legacy) this.#whenLegacy((legacy) => legacy.notified(message));
+    else if (this.#legacy) this.#withSession((session) => session.receiveNotification(message));
     else receiveCustom(this.#core, message, undefined);
   }
 
@@ -213,10 +214,10 @@ export class ServerConnection implements Connection {
     const onFailed = (error: unknown): void => {
       this.#core.report(error, undefined);
       if (Array.isArray(message) || !("result" in message)) return;
-      const failed = refusal(message.id, "Internal error", ErrorCode.InternalError);
+      const errorReply = refusal(message.id, "Internal error", ErrorCode.InternalError);
       // A closed transport cannot send this error either. The peer is gone, so nothing else can be done.
       void recover<void>(
-        () => this.#transport.send(failed.message),
+        () => this.#transport.send(errorReply.message),
         () => {},
       );
     };
@@ -235,18 +236,17 @@ export class ServerConnection implements Connection {
   /** Handles the end of the input: ends streams, waits for the calls in flight, then closes the transport. */
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
-    this.#whenLegacy((legacy) => {
-      legacy.failRequests(new LocalError("closed", "The client closed its side and can no longer respond."));
-    });
+    const cause = new LocalError("closed", "The client closed its side and can no longer respond.");
+    this.#withSession((session) => session.failRequests(cause));
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#abort(new LocalError("closed", "The client closed its side."));
     await this.#transport.close();
   }
 
   #abort(cause: Error): void {
-    this.#aborted = cause;
+    this.#abortReason = cause;
     for (const call of this.#calls.values()) call.cancel(cause);
-    this.#whenLegacy((legacy) => legacy.end(cause));
+    this.#withSession((session) => session.end(cause));
   }
 }
 

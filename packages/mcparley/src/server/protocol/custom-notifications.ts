@@ -3,8 +3,8 @@ import { type Enqueue, boundedQueue } from "../../rpc/bounded-queue.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcNotification } from "../../rpc/messages.ts";
 import { checkParams } from "../dispatch/dispatch.ts";
+import type { ClientSession } from "../core/context.ts";
 import type { ServerCore } from "../core/server-core.ts";
-import type { Session } from "./session.ts";
 
 /** Maximum number of custom notifications of one session that wait for the handler. Further ones are dropped. */
 const maxWaiting = 100;
@@ -16,7 +16,7 @@ const queues = new WeakMap<object, Enqueue>();
 export function receiveCustom(
   core: ServerCore,
   { method, params = {} }: JsonRpcNotification,
-  session: Session | undefined,
+  session: ClientSession | undefined,
 ): void {
   const { onNotification } = core.definition;
   if (!onNotification || !isCustom(method)) return;

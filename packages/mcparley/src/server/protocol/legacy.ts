@@ -1,37 +1,30 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
-import { guarded } from "../../rpc/guarded.ts";
-import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from "../../rpc/messages.ts";
+import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import {
   type InitializeParams,
   type InitializeResult,
   type ServerCapabilities,
   readInitializeParams,
 } from "../../mcp/capabilities.ts";
-import { Method, Notification } from "../../mcp/methods.ts";
+import { Method } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import { legacyRevisions, negotiateLegacy } from "../../mcp/revisions/index.ts";
 import { answer, checkParams } from "../dispatch/dispatch.ts";
 import { replyToError } from "../dispatch/reply.ts";
-import type { Link, Reply } from "../core/call.ts";
+import type { Reply } from "../core/call.ts";
 import { OpenCall } from "../dispatch/open-call.ts";
 import type { Principal } from "../core/context.ts";
 import type { ServerCore } from "../core/server-core.ts";
-import { receiveCustom } from "./custom-notifications.ts";
 import { type RequestSource, unsupportedVersion } from "./modern.ts";
-import { Session, type SharedBy } from "./session.ts";
+import { Session, type SessionSharing } from "./session.ts";
 import { checkStoredSize } from "../core/stored-size.ts";
 import { checkVisits } from "./url-visits.ts";
 
-/** The connection on which a session is opened. */
-interface SessionSource {
-  /** Sends messages to the client. */
-  link: Link;
-  principal: Principal | undefined;
-  /** The IP address that the request came from, if it is known. */
-  address?: string | undefined;
-  shared?: SharedBy | undefined;
+/** The connection on which a session is opened. Its link sends messages that belong to no request of the client. */
+interface SessionSource extends RequestSource {
+  sharing?: SessionSharing | undefined;
   /** Whether the endpoint has no sessions, so that each request is independent. Default: false. */
   isTransient?: boolean;
 }
@@ -63,25 +56,26 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, source: Se
  * Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be, and
  * -32022 if the server serves no legacy revision.
  */
-export function openSession(core: ServerCore, given: InitializeParams, source: SessionSource): Session {
-  const { link, principal, address, shared, isTransient = false } = source;
-  const served = legacyRevisions.filter(({ version }) => core.serves(version));
-  const revision = negotiateLegacy(given.protocolVersion, served);
-  if (!revision) throw unsupportedVersion(core, given.protocolVersion);
-  const { clientInfo: info, capabilities } = given;
+export function openSession(core: ServerCore, params: InitializeParams, source: SessionSource): Session {
+  const { link, principal, address, sharing, isTransient = false } = source;
+  const revisions = legacyRevisions.filter(({ version }) => core.serves(version));
+  const revision = negotiateLegacy(params.protocolVersion, revisions);
+  if (!revision) throw unsupportedVersion(core, params.protocolVersion);
+  const { clientInfo: info, capabilities } = params;
   const protocolVersion = revision.version;
   const size = JSON.stringify({ protocolVersion, capabilities, clientInfo: info }).length;
   checkStoredSize(core.limits, size, []);
   const peer = { info, capabilities, revision: protocolVersion, address };
-  return new Session({ core, revision, peer, link, principal, shared, size, isTransient });
+  return new Session({ core, revision, peer, link, principal, sharing, size, isTransient });
 }
 
 function initializeResult(session: Session): InitializeResult {
   const { core, revision, encoder } = session;
-  const { completions, ...others } = capabilitiesFor(session);
+  const { completions, ...otherCapabilities } = capabilitiesFor(session);
   const result: InitializeResult = {
     protocolVersion: revision.version,
-    capabilities: completions && revision.completionsCapability ? { ...others, completions } : others,
+    capabilities:
+      completions && revision.completionsCapability ? { ...otherCapabilities, completions } : otherCapabilities,
     serverInfo: encoder.implementation(core.info),
   };
   const { instructions } = core.definition;
@@ -96,13 +90,15 @@ function capabilitiesFor({ core, revision, principal, isTransient }: Session): S
     delete capabilities.logging;
     for (const kind of ["tools", "prompts", "resources"] as const) if (capabilities[kind]) capabilities[kind] = {};
   }
-  const declared = { ...extensions };
+  const declaredExtensions = { ...extensions };
   for (const extension of core.extensions) {
     if (!extension.legacyCapabilities) continue;
-    delete declared[extension.id];
+    delete declaredExtensions[extension.id];
     Object.assign(capabilities, extension.legacyCapabilities({ revision, principal }));
   }
-  return Object.keys(declared).length > 0 ? { ...capabilities, extensions: declared } : capabilities;
+  return Object.keys(declaredExtensions).length > 0
+    ? { ...capabilities, extensions: declaredExtensions }
+    : capabilities;
 }
 
 /**
@@ -170,22 +166,6 @@ function checkTurn(session: Session, { id, method }: JsonRpcRequest): void {
   throw new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
 }
 
-/** Handles a notification of the client. Unknown notifications are ignored. */
-export function notified(session: Session, message: JsonRpcNotification): void {
-  const { method, params = {} } = message;
-  if (!session.revision.clientNotifications.has(method)) return receiveCustom(session.core, message, session);
-  if (method === Notification.initialized) session.ready();
-  else if (method === Notification.cancelled) session.cancel(params);
-  else if (method === Notification.progress) session.progressed(params);
-  else if (method === Notification.rootsChanged) {
-    const { core } = session;
-    guarded(
-      () => core.definition.onRootsChanged?.(session),
-      (error) => core.report(error, undefined),
-    );
-  }
-}
-
 /** Returns why a session refuses a batch of this many messages, or undefined if it accepts the batch. */
 export function batchProblem(session: Session | undefined, length: number): string | undefined {
   if (!session?.revision.batches) return "Batches are not part of this revision: send one message at a time.";
@@ -197,21 +177,12 @@ export function batchProblem(session: Session | undefined, length: number): stri
 export class LegacyConnection {
   readonly #core: ServerCore;
   readonly #source: SessionSource;
-  #session: Session | undefined;
+  /** Undefined until a client has opened it. */
+  session: Session | undefined;
 
   constructor(core: ServerCore, source: SessionSource) {
     this.#core = core;
     this.#source = source;
-  }
-
-  /** Whether a client has opened the session. */
-  get isOpen(): boolean {
-    return this.#session !== undefined;
-  }
-
-  /** Characters that the session keeps of its client. */
-  get keptSize(): number {
-    return this.#session?.keptSize ?? 0;
   }
 
   /** Answers a request. `principal` is that of the request, if each request has its own credential. */
@@ -219,11 +190,11 @@ export class LegacyConnection {
     request: JsonRpcRequest,
     principal: Principal | undefined = this.#source.principal,
   ): Awaitable<Reply | undefined> {
-    if (this.#session) return answerInSession(this.#session, request, { link: this.#source.link, principal });
+    if (this.session) return answerInSession(this.session, request, { link: this.#source.link, principal });
     const { id, method } = request;
     if (method === Method.initialize) {
       const { reply, session } = initialize(this.#core, request, this.#source);
-      this.#session = session;
+      this.session = session;
       return reply;
     }
     if (method === Method.ping) return { message: { jsonrpc: "2.0", id, result: {} }, status: 200 };
@@ -231,25 +202,8 @@ export class LegacyConnection {
     return replyToError(id, error, undefined);
   }
 
-  notified(message: JsonRpcNotification): void {
-    if (this.#session) notified(this.#session, message);
-  }
-
-  answered(response: JsonRpcResponse): void {
-    this.#session?.answered(response);
-  }
-
   /** Returns why a batch of this many messages is refused, or undefined if it is accepted. */
   refuseBatch(length: number): string | undefined {
-    return batchProblem(this.#session, length);
-  }
-
-  /** Fails the pending requests to the client. Called when the client can send nothing more. */
-  failRequests(cause: Error): void {
-    this.#session?.failRequests(cause);
-  }
-
-  end(cause: Error): void {
-    this.#session?.end(cause);
+    return batchProblem(this.session, length);
   }
 }

@@ -39,10 +39,10 @@ export function openCall(core: ServerCore, request: JsonRpcRequest, source: Requ
   const { [MetaKey.protocolVersion]: version, [MetaKey.clientCapabilities]: capabilities } = meta;
   const { [MetaKey.clientInfo]: clientInfo, [MetaKey.logLevel]: level } = meta;
   try {
-    if (typeof version !== "string") throw malformed(MetaKey.protocolVersion, "a string");
+    if (typeof version !== "string") throw malformedMeta(MetaKey.protocolVersion, "a string");
     const revision = findRevision(version);
     if (revision?.kind !== "modern" || !core.serves(version)) throw unsupportedVersion(core, version);
-    if (!isObject(capabilities)) throw malformed(MetaKey.clientCapabilities, "an object");
+    if (!isObject(capabilities)) throw malformedMeta(MetaKey.clientCapabilities, "an object");
     checkProgressToken(params, core.limits.idLength);
     const logLevel = level === undefined ? undefined : readLoggingLevel(level, `params._meta["${MetaKey.logLevel}"]`);
     // The client's name is only displayed, so a request with a malformed one is not rejected.
@@ -59,13 +59,13 @@ export function openCall(core: ServerCore, request: JsonRpcRequest, source: Requ
 }
 
 /** Makes the error that names the versions of the server (2026-07-28, basic/versioning). */
-export function unsupportedVersion({ versions }: ServerCore, requested: string): ProtocolError {
-  const hint = versions.includes(requested) ? `For ${requested}, send initialize first. ` : "";
+export function unsupportedVersion({ versions }: ServerCore, version: string): ProtocolError {
+  const hint = versions.includes(version) ? `For ${version}, send initialize first. ` : "";
   const message = `Unsupported protocol version. ${hint}Supported: ${versions.join(", ")}.`;
-  const data = { supported: versions, requested: requested.slice(0, 100) };
+  const data = { supported: versions, requested: version.slice(0, 100) };
   return new ProtocolError(ErrorCode.UnsupportedProtocolVersion, message, { data });
 }
 
-function malformed(key: string, type: string): ProtocolError {
+function malformedMeta(key: string, type: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `params._meta["${key}"] must be ${type}.`, { status: 400 });
 }

@@ -2,7 +2,6 @@ import { expect, test, vi } from "vitest";
 import { Notification } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { coreOf, createServer } from "../create-server.ts";
-import { notified } from "./legacy.ts";
 import { Session } from "./session.ts";
 
 /** Opens a session in a revision. Its clients send some of the notifications of 2025-11-25. */
@@ -12,7 +11,7 @@ function sessionWith(...clientNotifications: string[]) {
   const revision = { ...findRevision("2025-11-25")!, clientNotifications: new Set(clientNotifications) };
   const peer = { info: undefined, capabilities: {}, revision: revision.version };
   const session = new Session({ core, revision, peer, principal: undefined, link: { send: () => {} } });
-  const take = (method: string, params = {}): void => notified(session, { jsonrpc: "2.0", method, params });
+  const take = (method: string, params = {}): void => session.receiveNotification({ jsonrpc: "2.0", method, params });
   return { session, take, onRootsChanged };
 }
 
@@ -21,7 +20,7 @@ test("a notification that the revision does not define has no effect", () => {
   const effects = [
     vi.spyOn(session, "ready"),
     vi.spyOn(session, "cancel"),
-    vi.spyOn(session, "progressed"),
+    vi.spyOn(session, "receiveProgress"),
     onRootsChanged,
   ];
   for (const method of Object.values(Notification)) take(method, { requestId: 1, progressToken: 1 });
@@ -31,7 +30,7 @@ test("a notification that the revision does not define has no effect", () => {
 test.each([
   [Notification.initialized, "ready"],
   [Notification.cancelled, "cancel"],
-  [Notification.progress, "progressed"],
+  [Notification.progress, "receiveProgress"],
 ] as const)("%s has its effect on a revision that defines it", (method, effect) => {
   const { session, take } = sessionWith(method);
   const called = vi.spyOn(session, effect);

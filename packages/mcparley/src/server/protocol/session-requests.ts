@@ -6,7 +6,7 @@ import { type JsonObject, isObject, notification } from "../../rpc/messages.ts";
 import { PendingRequests } from "../../rpc/pending-requests.ts";
 import type { ServerCore } from "../core/server-core.ts";
 import type { Link, RequestOptions } from "../core/call.ts";
-import type { Session, SharedBy } from "./session.ts";
+import type { Session, SessionSharing } from "./session.ts";
 
 /** The input requests that take time, because a user or a model answers them. Clients can report their progress. */
 const slow: ReadonlySet<string> = new Set([Method.elicit, Method.createMessage]);
@@ -18,14 +18,14 @@ const READY_WAIT_MS = 1_000;
 export class SessionRequests {
   readonly pending: PendingRequests;
   readonly #core: ServerCore;
-  readonly #shared: SharedBy | undefined;
+  readonly #sharing: SessionSharing | undefined;
   /** Sends the requests that wait until the client is ready. Undefined once it is. */
   #early: Set<() => void> | undefined = new Set();
   #timer: unknown;
 
-  constructor(core: ServerCore, shared: SharedBy | undefined) {
+  constructor(core: ServerCore, sharing: SessionSharing | undefined) {
     this.#core = core;
-    this.#shared = shared;
+    this.#sharing = sharing;
     this.pending = new PendingRequests(core.clock);
   }
 
@@ -38,13 +38,17 @@ export class SessionRequests {
   }
 
   /** Sends a request when the client is ready. Resolves with its result. */
-  send(method: string, given: JsonObject, { link, signal, timeout, onProgress }: RequestOptions): Promise<JsonObject> {
+  send(
+    method: string,
+    requestParams: JsonObject,
+    { link, signal, timeout, onProgress }: RequestOptions,
+  ): Promise<JsonObject> {
     const number = this.pending.nextId();
-    const id = this.#shared ? `${this.#shared.requestIdPrefix}${number}` : number;
+    const id = this.#sharing ? `${this.#sharing.requestIdPrefix}${number}` : number;
     // The id is also the progress token.
     const params = slow.has(method)
-      ? { ...given, _meta: { ...(isObject(given._meta) && given._meta), progressToken: id } }
-      : given;
+      ? { ...requestParams, _meta: { ...(isObject(requestParams._meta) && requestParams._meta), progressToken: id } }
+      : requestParams;
     let isSent = false;
     const send = (): void => {
       isSent = true;
@@ -80,12 +84,12 @@ export class SessionRequests {
   /** Sends a request after the other processes know of it, because any of them may receive the response. */
   #sendShared(id: string, answer: Promise<unknown>, send: () => void): void {
     let isOver = false;
-    const over = (): void => {
+    const settle = (): void => {
       isOver = true;
-      this.#shared?.settled(id);
+      this.#sharing?.onSettled(id);
     };
-    answer.then(over, over);
-    void this.#shared?.asking(id).then(() => isOver || send());
+    answer.then(settle, settle);
+    void this.#sharing?.asking(id).then(() => isOver || send());
   }
 
   /** Returns the function that passes the progress of an input request to its handler. Progress that does not grow is ignored. */
@@ -112,20 +116,20 @@ const maxFailures = 2;
  */
 export function startPings(session: Session, link: Link, interval: number): () => void {
   const { clock } = session.core;
-  const ended = new AbortController();
+  const pingController = new AbortController();
   let failures = 0;
   let timer: unknown;
 
   async function ping(): Promise<void> {
     if (link.isOpen === false) return session.endPings();
     try {
-      await session.request(Method.ping, {}, { link, signal: ended.signal, timeout: interval });
+      await session.request(Method.ping, {}, { link, signal: pingController.signal, timeout: interval });
       failures = 0;
     } catch (error) {
       const isSilent = error instanceof LocalError && error.code === "timeout";
       failures = isSilent ? failures + 1 : 0;
     }
-    if (ended.signal.aborted) return;
+    if (pingController.signal.aborted) return;
     if (failures === 0) timer = clock.setTimeout(() => void ping(), interval);
     else if (failures < maxFailures) void ping();
     else {
@@ -137,6 +141,6 @@ export function startPings(session: Session, link: Link, interval: number): () =
   timer = clock.setTimeout(() => void ping(), interval);
   return () => {
     clock.clearTimeout(timer);
-    ended.abort(new LocalError("closed", "The session needs no more pings."));
+    pingController.abort(new LocalError("closed", "The session needs no more pings."));
   };
 }

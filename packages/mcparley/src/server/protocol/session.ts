@@ -1,9 +1,16 @@
 import { checkCustom } from "../../mcp/custom-notifications.ts";
 import { checkMetaKeys } from "../../mcp/checks/check-metadata.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
+import { guarded } from "../../rpc/guarded.ts";
+import {
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcResponse,
+  type RequestId,
+  notification,
+} from "../../rpc/messages.ts";
 import { type LoggingLevel, readLoggingLevel } from "../../mcp/logging.ts";
-import { Method } from "../../mcp/methods.ts";
+import { Method, Notification } from "../../mcp/methods.ts";
 import { readResourceUri } from "../../mcp/resources.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import { legacyEncoderOf } from "../../mcp/revisions/index.ts";
@@ -15,6 +22,7 @@ import { type Change, type Listener, toNotification } from "../core/changes.ts";
 import type { Peer, Principal } from "../core/context.ts";
 import type { ServerCore } from "../core/server-core.ts";
 import { mayReceive, requireScopes, scopesOf } from "../core/scopes.ts";
+import { receiveCustom } from "./custom-notifications.ts";
 import { SessionRequests, startPings } from "./session-requests.ts";
 import { checkStoredSize } from "../core/stored-size.ts";
 import { visitsOf } from "./url-visits.ts";
@@ -26,25 +34,25 @@ interface SessionInit {
   principal: Principal | undefined;
   /** Sends messages that belong to no request of the client. */
   link: Link;
-  shared?: SharedBy | undefined;
+  sharing?: SessionSharing | undefined;
   /** Number of characters that the session stores of its `initialize` request. Default: 0. */
   size?: number;
   /** Whether the session ends with its request, because the endpoint has no sessions. Default: false. */
   isTransient?: boolean;
 }
 
-/** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
-export interface SharedBy {
+/** Set if other processes serve the session as well. The process that owns the standalone stream then sends the changes. */
+export interface SessionSharing {
   /** Prefix of the ids of this copy's requests to the client. No other copy uses it. */
   requestIdPrefix: string;
   /** Called before an input request is sent. It is sent when this resolves. Never rejects. */
   asking(id: string): Promise<void>;
   /** Called when an input request is answered or abandoned. */
-  settled(id: string): void;
+  onSettled(id: string): void;
   /** Called before the client is asked to visit a URL, with the id of the visit. Resolves when all processes can find it. */
   visiting(elicitationId: string): Promise<void>;
   /** Called when this copy has ended. Reports the end of the session to observers, once for all processes. */
-  ended(end: SessionEnd): void;
+  onEnded(end: SessionEnd): void;
 }
 
 /** The state of a session that the client set after it was opened. */
@@ -71,11 +79,13 @@ export class Session implements CallSession, Listener {
   readonly isTransient: boolean;
   logLevel: LoggingLevel | undefined = "info";
   readonly #link: Link;
-  readonly #shared: SharedBy | undefined;
+  readonly #sharing: SessionSharing | undefined;
   readonly #size: number;
   /** Characters of the subscribed URIs. */
   #uriSize = 0;
-  // Most sessions need none of these three, and there may be many sessions.
+  // Most sessions need none of these four, and there may be many sessions.
+  /** The ids of the visits to URLs that the client was asked for, and that are not complete. */
+  visits: Set<string> | undefined;
   /** The calls that are not answered yet, by id. */
   #calls: Map<RequestId, Call> | undefined;
   #subscriptions: Set<string> | undefined;
@@ -83,9 +93,9 @@ export class Session implements CallSession, Listener {
   #isReady = false;
   #leave: (() => void) | undefined;
   #endPings: (() => void) | undefined;
-  readonly #since: number;
+  readonly #startedAt: number;
   /** The reason of the end. Undefined while the session is open. */
-  #ended: Error | undefined;
+  #endReason: Error | undefined;
 
   constructor(init: SessionInit) {
     this.core = init.core;
@@ -94,17 +104,17 @@ export class Session implements CallSession, Listener {
     this.peer = init.peer;
     this.principal = init.principal;
     this.#link = init.link;
-    this.#shared = init.shared;
+    this.#sharing = init.sharing;
     this.#size = init.size ?? 0;
     this.isTransient = init.isTransient ?? false;
     if (this.isTransient) this.logLevel = undefined;
-    this.#since = init.core.clock.now();
+    this.#startedAt = init.core.clock.now();
   }
 
   /** Called when the client is ready. From then on it receives changes and input requests. */
   ready(): void {
-    if (this.#ended) return;
-    if (!this.#shared) this.#leave ??= this.core.changes.add(this);
+    if (this.#endReason) return;
+    if (!this.#sharing) this.#leave ??= this.core.changes.add(this);
     this.#isReady = true;
     this.#requests?.start();
     this.startPings();
@@ -113,7 +123,7 @@ export class Session implements CallSession, Listener {
   /** Pings the client from now on, if the server has `pingInterval` and the client is ready. Ends while the link is closed. */
   startPings(): void {
     const { pingInterval = Infinity } = this.core.definition;
-    if (pingInterval === Infinity || this.#ended || !this.#isReady || this.isTransient) return;
+    if (pingInterval === Infinity || this.#endReason || !this.#isReady || this.isTransient) return;
     this.#endPings ??= startPings(this, this.#link, pingInterval);
   }
 
@@ -174,7 +184,7 @@ export class Session implements CallSession, Listener {
   }
 
   send(method: string, params?: JsonObject): boolean {
-    if (this.#ended || this.isTransient) return false;
+    if (this.#endReason || this.isTransient) return false;
     this.#link.send(notification(method, params));
     return true;
   }
@@ -187,26 +197,42 @@ export class Session implements CallSession, Listener {
 
   /** Sends the client a request once it is ready (2025-11-25, basic/lifecycle). Resolves with the result. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
-    if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
+    if (this.#endReason) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
     if (!this.#requests) {
-      this.#requests = new SessionRequests(this.core, this.#shared);
+      this.#requests = new SessionRequests(this.core, this.#sharing);
       if (this.#isReady) this.#requests.start();
     }
     return this.#requests.send(method, params, options);
   }
 
   async visiting(elicitationId: string): Promise<void> {
-    if (this.#shared) return this.#shared.visiting(elicitationId);
+    if (this.#sharing) return this.#sharing.visiting(elicitationId);
     visitsOf(this.core).add(elicitationId, this);
   }
 
+  /** Handles a notification of the client. Unknown notifications are ignored. */
+  receiveNotification(message: JsonRpcNotification): void {
+    const { core } = this;
+    const { method, params = {} } = message;
+    if (!this.revision.clientNotifications.has(method)) return receiveCustom(core, message, this);
+    if (method === Notification.initialized) this.ready();
+    else if (method === Notification.cancelled) this.cancel(params);
+    else if (method === Notification.progress) this.receiveProgress(params);
+    else if (method === Notification.rootsChanged) {
+      guarded(
+        () => core.definition.onRootsChanged?.(this),
+        (error) => core.report(error, undefined),
+      );
+    }
+  }
+
   /** Settles the request of a response. A response to an unknown request is ignored. */
-  answered(response: JsonRpcResponse): void {
+  receiveResponse(response: JsonRpcResponse): void {
     this.#requests?.pending.settle(response);
   }
 
   /** Restarts the time limit of the input request on which the client reports progress. */
-  progressed(params: JsonObject): void {
+  receiveProgress(params: JsonObject): void {
     this.#requests?.pending.progress(params.progressToken, params);
   }
 
@@ -217,7 +243,7 @@ export class Session implements CallSession, Listener {
   begin(call: Call): void {
     this.#calls ??= new Map();
     this.#calls.set(call.id, call);
-    if (this.#ended) call.cancel(this.#ended);
+    if (this.#endReason) call.cancel(this.#endReason);
   }
 
   /** Removes a call that is answered. */
@@ -247,17 +273,17 @@ export class Session implements CallSession, Listener {
 
   /** Ends the session. Cancels its calls and fails its input requests. A second call does nothing. */
   end(cause: Error): void {
-    if (this.#ended) return;
-    this.#ended = cause;
+    if (this.#endReason) return;
+    this.#endReason = cause;
     this.#leave?.();
     this.endPings();
     for (const call of this.#calls?.values() ?? []) call.cancel(cause);
     this.#requests?.end(cause);
-    visitsOf(this.core).forget(this);
+    for (const id of this.visits ?? []) visitsOf(this.core).take(id);
     const { core, revision } = this;
-    const durationMs = core.clock.now() - this.#since;
+    const durationMs = core.clock.now() - this.#startedAt;
     const end = { durationMs, revision: revision.version, reason: cause.message };
-    if (this.#shared) this.#shared.ended(end);
+    if (this.#sharing) this.#sharing.onEnded(end);
     else core.sessionEnded(end);
   }
 }

@@ -14,37 +14,25 @@ import type { Session } from "./session.ts";
 const maxPerSession = 100;
 
 /** The URLs that clients were asked to visit (2025-11-25, client/elicitation), by the ids of the visits. */
-export class UrlVisits {
+class UrlVisits {
   readonly #sessions = new Map<string, Session>();
-  readonly #ids = new Map<Session, Set<string>>();
 
   /** Records that the client of a session was asked for a visit. If two sessions use the same id, the later one replaces the earlier. */
   add(id: string, session: Session): void {
     this.take(id);
-    const ids = this.#ids.get(session) ?? new Set();
-    this.#ids.set(session, ids);
-    const [oldest] = ids;
-    if (ids.size >= maxPerSession && oldest !== undefined) this.take(oldest);
-    // The last removal may have deleted the set of the session.
-    this.#ids.set(session, ids.add(id));
+    session.visits ??= new Set();
+    const [oldest] = session.visits;
+    if (session.visits.size >= maxPerSession && oldest !== undefined) this.take(oldest);
+    session.visits.add(id);
     this.#sessions.set(id, session);
   }
 
   /** Removes a visit. Returns its session. */
   take(id: string): Session | undefined {
     const session = this.#sessions.get(id);
-    if (!session) return undefined;
+    session?.visits?.delete(id);
     this.#sessions.delete(id);
-    const ids = this.#ids.get(session);
-    ids?.delete(id);
-    if (ids?.size === 0) this.#ids.delete(session);
     return session;
-  }
-
-  /** Removes the visits of a session that has ended. */
-  forget(session: Session): void {
-    for (const id of this.#ids.get(session) ?? []) this.#sessions.delete(id);
-    this.#ids.delete(session);
   }
 }
 
@@ -52,9 +40,9 @@ const visits = new WeakMap<ServerCore, UrlVisits>();
 
 /** Returns the visits that the clients of this process were asked for. */
 export function visitsOf(core: ServerCore): UrlVisits {
-  let known = visits.get(core);
-  if (!known) visits.set(core, (known = new UrlVisits()));
-  return known;
+  const visitsOfServer = visits.get(core) ?? new UrlVisits();
+  visits.set(core, visitsOfServer);
+  return visitsOfServer;
 }
 
 /** Notifies the client that was asked for a visit that the visit is complete. Returns false if there is no such client. */

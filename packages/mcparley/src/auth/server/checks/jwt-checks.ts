@@ -9,7 +9,7 @@ import {
   errors,
   jwtVerify,
 } from "jose";
-import { HttpRefusal, shown } from "../../../http/server/refusal.ts";
+import { HttpRefusal, shortenValue } from "../../../http/server/refusal.ts";
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { printableJson } from "../../../rpc/printable.ts";
@@ -107,7 +107,7 @@ function keyNotLoaded(token: string, wait: number): HttpRefusal {
 /** Returns the `kid` of a token, which anyone can have written, as a short quoted text. */
 function keyOf(token: string): string {
   const { kid } = decodeProtectedHeader(token);
-  return typeof kid === "string" ? printableJson(shown(kid)) : "without kid";
+  return typeof kid === "string" ? printableJson(shortenValue(kid)) : "without kid";
 }
 
 /**

@@ -1,5 +1,5 @@
 import { LocalError } from "../../../rpc/errors.ts";
-import { checkScopes, explained } from "../../../server/checks/check-definition.ts";
+import { checkScopes, explainErrors } from "../../../server/checks/check-definition.ts";
 import { checkMembers } from "../../../server/checks/known-members.ts";
 import { checkFrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import {
@@ -69,7 +69,7 @@ export interface Skill {
  * ```
  */
 export function skill(files: Readonly<Record<string, SkillFile>>, options: { scopes?: readonly string[] } = {}): Skill {
-  explained("skill", () => {
+  explainErrors("skill", () => {
     checkMembers("skill", options, "options");
     checkScopes(options.scopes);
   });

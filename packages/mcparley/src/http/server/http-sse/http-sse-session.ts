@@ -15,8 +15,6 @@ import { HttpRefusal } from "../refusal.ts";
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 interface SessionInit {
-  /** The session id. A POST names the session only by this id, so it must not be guessable. */
-  id: string;
   context: EndpointContext;
   /** The sender of the request that opened the stream. */
   sender: Sender;
@@ -41,31 +39,23 @@ interface SessionInit {
  */
 export class HttpSseSession implements Link, OpenExchange {
   due = 0;
-  readonly id: string;
-  readonly principal: Principal | undefined;
   readonly caller: string;
-  readonly since: number;
+  readonly startedAt: number;
   entry: TableEntry | undefined;
   lastUsed: number;
-  readonly #context: EndpointContext;
-  readonly #events: EventStream;
-  readonly #onEnd: () => void;
+  readonly #init: SessionInit;
   readonly #legacy: LegacyConnection;
   /** Number of POSTs whose replies have not been sent. */
   #answering = 0;
   #state: "open" | "ending" | "ended" = "open";
 
-  constructor({ id, context, sender, events, onEnd }: SessionInit) {
-    const { core } = context;
-    this.id = id;
-    const { principal, address, caller } = sender;
-    this.principal = principal;
+  constructor(init: SessionInit) {
+    const { core } = init.context;
+    const { principal, address, caller } = init.sender;
     this.caller = caller;
-    this.since = core.clock.now();
-    this.lastUsed = this.since;
-    this.#context = context;
-    this.#events = events;
-    this.#onEnd = onEnd;
+    this.startedAt = core.clock.now();
+    this.lastUsed = this.startedAt;
+    this.#init = init;
     this.#legacy = new LegacyConnection(core, { link: this, principal, address });
   }
 
@@ -73,8 +63,13 @@ export class HttpSseSession implements Link, OpenExchange {
     return "tcp";
   }
 
+  /** The caller who opened the stream. */
+  get principal(): Principal | undefined {
+    return this.#init.sender.principal;
+  }
+
   get keptSize(): number {
-    return this.#legacy.keptSize;
+    return this.#legacy.session?.keptSize ?? 0;
   }
 
   /** The stream of a session that is not initialized does not protect it from being displaced. */
@@ -83,7 +78,7 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   get isInitialized(): boolean {
-    return this.#legacy.isOpen;
+    return this.#legacy.session !== undefined;
   }
 
   /** Processes a message or a batch at once. Throws a refusal of 400 for an invalid one. */
@@ -92,28 +87,29 @@ export class HttpSseSession implements Link, OpenExchange {
     const values: readonly unknown[] = isBatch ? value : [value];
     const problem = isBatch ? this.#legacy.refuseBatch(values.length) : undefined;
     if (problem !== undefined) throw new HttpRefusal(400, problem);
-    const messages = values.map((one) => readMessage(classify(one, this.#context.core.limits.idLength)));
+    const messages = values.map((one) => readMessage(classify(one, this.#init.context.core.limits.idLength)));
     const replies: Awaitable<Reply | undefined>[] = [];
     for (const { kind, message } of messages) {
       if (kind === "request") replies.push(this.#legacy.answer(message, principal));
-      else if (kind === "notification") this.#legacy.notified(message);
-      else this.#legacy.answered(message);
+      else if (kind === "notification") this.#legacy.session?.receiveNotification(message);
+      else this.#legacy.session?.receiveResponse(message);
     }
     if (replies.length > 0) void this.#sendReplies(replies, isBatch);
   }
 
   send(message: JsonRpcMessage): void {
     try {
-      this.#events.send(encode(message));
+      this.#init.events.send(encode(message));
     } catch (error) {
-      this.#context.core.report(error, undefined);
+      this.#init.context.core.report(error, undefined);
       if (!isRequest(message)) return;
-      this.#legacy.answered(failure(message.id, { code: ErrorCode.InternalError, message: "Internal error" }));
+      const body = { code: ErrorCode.InternalError, message: "Internal error" };
+      this.#legacy.session?.receiveResponse(failure(message.id, body));
     }
   }
 
   onInterval(): void {
-    this.#events.comment();
+    this.#init.events.comment();
   }
 
   /** Ends the session when its requests in flight have been answered. */
@@ -123,7 +119,7 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   reset(cause: Error): void {
-    this.#context.core.report(cause, undefined);
+    this.#init.context.core.report(cause, undefined);
     this.end(cause);
   }
 
@@ -131,19 +127,19 @@ export class HttpSseSession implements Link, OpenExchange {
   end(cause: Error): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
-    this.#legacy.end(cause);
-    this.#events.end();
-    this.#onEnd();
+    this.#legacy.session?.end(cause);
+    this.#init.events.end();
+    this.#init.onEnd();
   }
 
   /** Sends the replies to one POST together. A request that the client cancelled has no reply. */
   async #sendReplies(pending: readonly Awaitable<Reply | undefined>[], isBatch: boolean): Promise<void> {
     this.#answering++;
     const replies = await all(pending);
-    const encoded = replies.flatMap((reply) => (reply ? [encodeReply(this.#context, reply.message)] : []));
+    const replyTexts = replies.flatMap((reply) => (reply ? [encodeReply(this.#init.context, reply.message)] : []));
     this.#answering--;
-    if (encoded.length > 0 && this.#state !== "ended") {
-      this.#events.send(isBatch ? `[${encoded.join(",")}]` : encoded.join(""));
+    if (replyTexts.length > 0 && this.#state !== "ended") {
+      this.#init.events.send(isBatch ? `[${replyTexts.join(",")}]` : replyTexts.join(""));
     }
     this.#endIfDone();
   }

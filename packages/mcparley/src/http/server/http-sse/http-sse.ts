@@ -7,8 +7,8 @@ import { EventStream } from "../event-stream.ts";
 import type { HttpExchange, ReadLimits } from "../../exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "../options.ts";
-import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/session-shares.ts";
-import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
+import { SessionShares, displacedError, neverUsedError, tableIsFull } from "../sessions/session-shares.ts";
+import { HttpRefusal, notAllowed, shortenValue, shuttingDown } from "../refusal.ts";
 
 /** The connection to the other processes of the server. */
 interface SharedRelay extends Pick<Cluster, "withStore"> {
@@ -35,7 +35,7 @@ export class HttpSse {
   readonly #sessions = new Map<string, HttpSseSession>();
   /** A session counts as unused until it is initialized, and as busy from then on, because its stream is open. */
   readonly #shares: SessionShares<HttpSseSession>;
-  #shared: Promise<SharedRelay> | undefined;
+  #sharedRelay: Promise<SharedRelay> | undefined;
 
   constructor(context: EndpointContext, options: HttpSseOptions) {
     this.#context = context;
@@ -44,7 +44,7 @@ export class HttpSse {
     this.#shares = new SessionShares({
       clock,
       options: typeof options.sessions === "object" ? options.sessions : {},
-      onUnused: (session) => session.end(neverUsed),
+      onUnused: (session) => session.end(neverUsedError),
     });
   }
 
@@ -65,20 +65,21 @@ export class HttpSse {
     if (open.isEnding) throw shuttingDown();
     requireEventStream(exchange);
     if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
-    const shared = await this.#useShared();
+    const sharedRelay = await this.#useShared();
     const { principal } = sender;
-    const id = shared ? await shared.withStore(() => shared.relay.open(principal)) : crypto.randomUUID();
+    // A POST names the session only by this id, so it must not be guessable.
+    const id = sharedRelay ? await sharedRelay.withStore(() => sharedRelay.relay.open(principal)) : crypto.randomUUID();
 
     const events = new EventStream(exchange);
     const onEnd = (): void => {
       this.#shares.delete(session);
       this.#sessions.delete(id);
-      shared?.relay.close(id);
+      sharedRelay?.relay.close(id);
       open.remove(session);
     };
-    const session = new HttpSseSession({ id, context: this.#context, sender, events, onEnd });
+    const session = new HttpSseSession({ context: this.#context, sender, events, onEnd });
     // There is room: `hasRoomFor` has checked it, and a new session stores nothing yet.
-    this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
+    this.#shares.makeRoomFor(session, (victim) => victim.end(displacedError));
     this.#shares.open(session);
     this.#sessions.set(id, session);
     open.add(session);
@@ -101,24 +102,24 @@ export class HttpSse {
 
   /** Forwards a posted message to the process that has the session's stream. Throws a refusal of 404 if no process has it. */
   async #forward(exchange: HttpExchange, id: string, principal: Principal | undefined): Promise<void> {
-    const shared = await this.#useShared();
-    if (!shared || !(await shared.withStore(() => shared.relay.isOnOtherNode(id, principal)))) {
-      throw new HttpRefusal(404, `Session "${shown(id)}" does not exist or has expired. Open a new stream.`);
+    const sharedRelay = await this.#useShared();
+    if (!sharedRelay || !(await sharedRelay.withStore(() => sharedRelay.relay.isOnOtherNode(id, principal)))) {
+      throw new HttpRefusal(404, `Session "${shortenValue(id)}" does not exist or has expired. Open a new stream.`);
     }
     const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);
-    await shared.withStore(() => shared.relay.forward(id, value, principal));
+    await sharedRelay.withStore(() => sharedRelay.relay.forward(id, value, principal));
   }
 
   /** Ends the sessions and their calls. */
   async end(cause: Error): Promise<void> {
     for (const session of this.#sessions.values()) session.end(cause);
     this.#shares.stop();
-    await (await this.#shared)?.relay.stop();
+    await (await this.#sharedRelay)?.relay.stop();
   }
 
   #useShared(): Promise<SharedRelay | undefined> | undefined {
-    this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, withStore }) => ({
+    this.#sharedRelay ??= this.#context.cluster?.load().then(({ openHttpSse, withStore }) => ({
       // Called with a message that was posted to another process, which has answered the POST.
       relay: openHttpSse((id, value, principal) => {
         try {
@@ -130,15 +131,15 @@ export class HttpSse {
       }),
       withStore,
     }));
-    return this.#shared;
+    return this.#sharedRelay;
   }
 
   #receive(session: HttpSseSession, value: unknown, principal: Principal | undefined): void {
     session.receive(value, principal);
     if (!session.isInitialized) return;
     session.lastUsed = this.#context.core.clock.now();
-    this.#shares.used(session);
-    this.#shares.makeRoomForGrowth(session, (victim) => victim.end(displaced));
+    this.#shares.noteUse(session);
+    this.#shares.makeRoomForGrowth(session, (victim) => victim.end(displacedError));
   }
 
   /** Returns a session of a caller. Undefined for the session of another caller. */

@@ -2,13 +2,12 @@ import { type Awaitable, after } from "../../../rpc/awaitable.ts";
 import type { RequestId } from "../../../rpc/messages.ts";
 import { findRevision, unnamedOverHttp } from "../../../mcp/revisions/index.ts";
 import type { ServerCore } from "../../../server/core/server-core.ts";
-import type { Link } from "../../../server/core/call.ts";
 import { Session } from "../../../server/protocol/session.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
 import type { HttpRequestHead } from "../../exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
-import type { HttpSession } from "./http-session.ts";
-import { HttpRefusal, shown } from "../refusal.ts";
+import { HttpSession } from "./http-session.ts";
+import { HttpRefusal, shortenValue } from "../refusal.ts";
 import type { SessionTable } from "./sessions.ts";
 
 /** A request of a legacy revision, whose session is not known yet. */
@@ -19,17 +18,14 @@ interface LegacyRequest {
   readonly id: RequestId | undefined;
 }
 
-/** The session of a legacy request. */
-export interface RequestSession {
-  readonly session: Session;
-  /** The session in the endpoint's table. Undefined if the endpoint has none: `session` then exists for this request only. */
-  readonly found: HttpSession | undefined;
+/** The session of one request, at an endpoint without sessions. No message before or after the request belongs to it. */
+class TransientSession extends HttpSession {
+  override send(): void {}
+
+  override receive(): void {}
 }
 
 const visibleAscii = /^[!-~]+$/;
-
-/** Discards messages that belong to no request. Used if the endpoint has no sessions. */
-export const noLink: Link = { send: () => {} };
 
 /** Refuses a version that the server does not serve (2025-06-18, transports, "Protocol Version Header"). */
 export function checkVersion(core: ServerCore, head: HttpRequestHead, id: RequestId | undefined): void {
@@ -39,21 +35,22 @@ export function checkVersion(core: ServerCore, head: HttpRequestHead, id: Reques
 
 function requireServed(core: ServerCore, version: string, id: RequestId | undefined): void {
   if (findRevision(version) && core.serves(version)) return;
-  const supported = `Supported: ${core.versions.join(", ")}.`;
-  throw new HttpRefusal(400, `The MCP-Protocol-Version "${shown(version)}" is not supported. ${supported}`, { id });
+  const hint = `Supported: ${core.versions.join(", ")}.`;
+  throw new HttpRefusal(400, `The MCP-Protocol-Version "${shortenValue(version)}" is not supported. ${hint}`, { id });
 }
 
 /** Returns the session of a legacy request. If the endpoint has no sessions, returns one for this request only. */
-export function sessionOf({ core, sessions }: LegacyContext, request: LegacyRequest): Awaitable<RequestSession> {
-  if (sessions) return after(findSession(sessions, request), (found) => ({ session: found.session, found }));
+export function sessionOf({ core, sessions }: LegacyContext, request: LegacyRequest): Awaitable<HttpSession> {
+  if (sessions) return findSession(sessions, request);
   const { head, sender, id } = request;
   const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
   requireServed(core, revision.version, id);
-  const { principal, address } = sender;
+  const { principal, address, caller } = sender;
   // The client's capabilities are unknown, so input requests throw an error that names them.
   const peer = { info: undefined, capabilities: {}, revision: revision.version, address };
-  const session = new Session({ core, revision, peer, principal, link: noLink, isTransient: true });
-  return { session, found: undefined };
+  const transient = new TransientSession("", core.clock.now(), caller);
+  transient.session = new Session({ core, revision, peer, principal, link: transient, isTransient: true });
+  return transient;
 }
 
 /** Returns the session that a request names. Throws a refusal: 400 if it names none, 404 if the session is unknown. */
@@ -64,13 +61,17 @@ export function findSession(sessions: SessionTable, { head, sender, id }: Legacy
     throw new HttpRefusal(400, `The Mcp-Session-Id header is missing. ${cure}`, { id });
   }
   if (!visibleAscii.test(sessionId)) {
-    throw new HttpRefusal(400, `The Mcp-Session-Id "${shown(sessionId)}" is invalid: it must be visible ASCII.`, {
-      id,
-    });
+    throw new HttpRefusal(
+      400,
+      `The Mcp-Session-Id "${shortenValue(sessionId)}" is invalid: it must be visible ASCII.`,
+      {
+        id,
+      },
+    );
   }
   return after(sessions.find(sessionId, sender), (session) => {
     if (session) return session;
     const cure = 'Send "initialize" to open a new one.';
-    throw new HttpRefusal(404, `Session "${shown(sessionId)}" does not exist or has expired. ${cure}`, { id });
+    throw new HttpRefusal(404, `Session "${shortenValue(sessionId)}" does not exist or has expired. ${cure}`, { id });
   });
 }

@@ -3,8 +3,7 @@ import { type Classified, type JsonRpcMessage, type JsonRpcRequest, encode } fro
 import { Notification } from "../../../mcp/methods.ts";
 import type { Link, Reply } from "../../../server/core/call.ts";
 import { type Principal, principalKey } from "../../../server/core/context.ts";
-import { notified } from "../../../server/protocol/legacy.ts";
-import type { Session, SharedBy } from "../../../server/protocol/session.ts";
+import type { Session, SessionSharing } from "../../../server/protocol/session.ts";
 import type { HttpExchange } from "../../exchange.ts";
 import { EventStream, type Events } from "../event-stream.ts";
 import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
@@ -30,9 +29,9 @@ export class HttpSession implements Link {
   /** Set when the client's `initialize` succeeded. */
   session!: Session;
   /** Set if other processes serve the session as well. */
-  readonly shared?: SharedBy;
+  readonly sharing?: SessionSharing;
   /** Time at which the session was opened, in milliseconds since the epoch. */
-  since: number;
+  startedAt: number;
   lastUsed: number;
   /** The caller whose share the session counts for; see `callerKey`. */
   readonly caller: string;
@@ -44,7 +43,7 @@ export class HttpSession implements Link {
   constructor(id: string, now: number, caller: string) {
     this.id = id;
     this.caller = caller;
-    this.since = now;
+    this.startedAt = now;
     this.lastUsed = now;
   }
 
@@ -79,10 +78,10 @@ export class HttpSession implements Link {
    * Processes a notification or a response at once. Errors are reported and do not reach the client: Workers throw if a
    * request uses the streams or signals of another, as a cancellation does.
    */
-  receive(received: OneWayMessage): Promise<void> | void {
+  receive(incoming: OneWayMessage): Promise<void> | void {
     try {
-      if (received.kind === "notification") notified(this.session, received.message);
-      else this.session.answered(received.message);
+      if (incoming.kind === "notification") this.session.receiveNotification(incoming.message);
+      else this.session.receiveResponse(incoming.message);
     } catch (error) {
       this.session.core.report(error, undefined);
     }
@@ -106,7 +105,7 @@ export class HttpSession implements Link {
   attach(stream: StandaloneStream): void {
     this.#streams ??= [];
     this.#streams.push(stream);
-    if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
+    if (this.#streams.length > maxStreams) this.#streams.shift()?.endStream();
     for (const message of this.#waiting?.values() ?? []) {
       // The credential that opens the stream may have fewer scopes than the one that subscribed.
       const uri = updatedUri(message);
@@ -123,7 +122,7 @@ export class HttpSession implements Link {
   }
 
   detach(stream: StandaloneStream): void {
-    this.#streams = this.#streams?.filter((other) => other !== stream);
+    this.#streams = this.#streams?.filter((candidate) => candidate !== stream);
     this.onIdle();
   }
 
@@ -137,7 +136,7 @@ export class HttpSession implements Link {
   endStreams(): void {
     const streams = this.#streams ?? [];
     this.#streams = undefined;
-    for (const stream of streams) stream.end();
+    for (const stream of streams) stream.endStream();
   }
 
   /** Ends the session, and cancels its calls and its input requests. */
@@ -179,7 +178,7 @@ export class StandaloneStream implements OpenExchange {
     this.#events = begin(this.#leave);
     open.add(this);
     session.attach(this);
-    exchange.onGone(() => this.end());
+    exchange.onGone(() => this.endStream());
   }
 
   /** Sends a message that is already encoded as JSON. */
@@ -192,10 +191,6 @@ export class StandaloneStream implements OpenExchange {
   }
 
   endStream(): void {
-    this.end();
-  }
-
-  end(): void {
     this.#leave();
     this.#events.end();
   }

@@ -12,7 +12,7 @@ import type { Cluster } from "../cluster.ts";
 import type { HttpOptions } from "../options.ts";
 import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
-import { type RequestSession, checkVersion, findSession, noLink, sessionOf } from "./find-session.ts";
+import { checkVersion, findSession, sessionOf } from "./find-session.ts";
 import { type HttpSession, type OneWayMessage, StandaloneStream } from "./http-session.ts";
 import { postBatch } from "./post-batch.ts";
 import { tableIsFull } from "./session-shares.ts";
@@ -52,12 +52,12 @@ export class LegacyEndpoint {
     return this.#context.sessions?.size ?? 0;
   }
 
-  post(posted: Posted, message: Message): Awaitable<void> {
-    return this.#run(() => postLegacy(this.#context, posted, message));
+  post(post: Posted, message: Message): Awaitable<void> {
+    return this.#run(() => postLegacy(this.#context, post, message));
   }
 
-  postBatch(posted: Posted, batch: readonly unknown[]): Awaitable<void> {
-    return this.#run(() => postBatch(this.#context, posted, batch));
+  postBatch(post: Posted, batch: readonly unknown[]): Awaitable<void> {
+    return this.#run(() => postBatch(this.#context, post, batch));
   }
 
   /** Opens the standalone stream of a session, or resumes one. */
@@ -93,58 +93,59 @@ export class LegacyEndpoint {
 }
 
 /** Answers a POST of one message: opens a session, or handles a message of one. */
-function postLegacy(context: LegacyContext, posted: Posted, received: Message): Awaitable<void> {
+function postLegacy(context: LegacyContext, post: Posted, incoming: Message): Awaitable<void> {
   const { core, sessions, resumption } = context;
-  const { exchange: head, principal, address } = posted;
-  const id = received.kind === "request" ? received.message.id : undefined;
+  const { exchange: head, principal, address } = post;
+  const id = incoming.kind === "request" ? incoming.message.id : undefined;
   checkVersion(core, head, id);
-  if (received.kind !== "request") return receive(context, posted, received);
-  const { message } = received;
+  if (incoming.kind !== "request") return receive(context, post, incoming);
+  const { message } = incoming;
   const namesSession = sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
-  if (message.method === Method.initialize && !namesSession) return openSession(context, posted, message);
+  if (message.method === Method.initialize && !namesSession) return openSession(context, post, message);
 
-  const answer = ({ session, found }: RequestSession): Awaitable<void> => {
-    const stream = found && resumption?.replyStream(found, [message]);
-    const response = new PostResponse(context, posted, { session, stream });
+  const answer = (httpSession: HttpSession): Awaitable<void> => {
+    const { session } = httpSession;
+    const stream = resumption?.replyStream(httpSession, [message]);
+    const response = new PostResponse(context, post, { session, stream });
     const reply = answerInSession(session, message, { link: response, principal, address });
-    return response.settle(found ? found.beforeReply(message, reply) : reply);
+    return response.settle(httpSession.beforeReply(message, reply));
   };
   // Unless the sessions are in a store, one is found without waiting. A promise would cost time in every request (ADR 24).
-  const target = sessionOf(context, { head, sender: posted, id });
+  const target = sessionOf(context, { head, sender: post, id });
   return isPromise(target) ? target.then(answer) : answer(target);
 }
 
 /** Handles a notification or response of a session. */
-async function receive(context: LegacyContext, posted: Posted, received: OneWayMessage): Promise<void> {
-  const { exchange: head } = posted;
-  const { found } = await sessionOf(context, { head, sender: posted, id: undefined });
-  if (found) await found.receive(received);
-  else if (received.kind === "response") {
+async function receive(context: LegacyContext, post: Posted, incoming: OneWayMessage): Promise<void> {
+  const { exchange: head } = post;
+  const session = await sessionOf(context, { head, sender: post, id: undefined });
+  if (!context.sessions && incoming.kind === "response") {
     throw new HttpRefusal(400, "This response belongs to no session. Send the Mcp-Session-Id header of its session.");
   }
+  await session.receive(incoming);
   head.respond(202, {});
 }
 
 /** Answers `initialize`, and adds the session to the table if the endpoint has sessions. */
-async function openSession(context: LegacyContext, posted: Posted, request: JsonRpcRequest): Promise<void> {
+async function openSession(context: LegacyContext, post: Posted, request: JsonRpcRequest): Promise<void> {
   const { core, sessions, open } = context;
-  const { principal, address, caller } = posted;
+  const { principal, address, caller } = post;
   if (open.isEnding) throw shuttingDown(request.id);
-  const opened = sessions?.prepare(caller);
-  if (sessions && !opened) throw tableIsFull(sessions.retryAfter, request.id);
+  const httpSession = sessions?.prepare(caller);
+  if (sessions && !httpSession) throw tableIsFull(sessions.retryAfter, request.id);
   const { reply, session } = initialize(core, request, {
-    link: opened ?? noLink,
+    link: httpSession ?? { send: () => {} },
     principal,
     address,
-    shared: opened?.shared,
+    sharing: httpSession?.sharing,
     isTransient: !sessions,
   });
-  if (sessions && opened && session) {
-    opened.session = session;
-    await sessions.add(opened);
-    posted.exchange.decorate({ [SESSION_ID_HEADER]: opened.id });
+  if (sessions && httpSession && session) {
+    httpSession.session = session;
+    await sessions.add(httpSession);
+    post.exchange.decorate({ [SESSION_ID_HEADER]: httpSession.id });
   }
-  return new PostResponse(context, posted).finish(reply);
+  return new PostResponse(context, post).finish(reply);
 }
 
 /** Returns the session of a GET or DELETE. These methods exist only in legacy revisions and with sessions. */

@@ -94,8 +94,8 @@ export class Ranking<T extends Ranked> {
   #sink(item: T): void {
     for (;;) {
       const { index } = item;
-      const [left, right] = [this.#items[2 * index + 1], this.#items[2 * index + 2]];
-      const child = left && right && this.#isBefore(right, left) ? right : left;
+      const [leftChild, rightChild] = [this.#items[2 * index + 1], this.#items[2 * index + 2]];
+      const child = leftChild && rightChild && this.#isBefore(rightChild, leftChild) ? rightChild : leftChild;
       if (!child || !this.#isBefore(child, item)) return;
       this.#put(item, child.index);
       this.#put(child, index);

@@ -21,13 +21,13 @@ function table(max: number, totalSize?: number) {
   });
   const open = (name: string, caller: string, keptSize = 0): TestSession => {
     const now = clock.now();
-    const seat = { name, caller, isBusy: false, since: now, lastUsed: now, keptSize, entry: undefined };
+    const seat = { name, caller, isBusy: false, startedAt: now, lastUsed: now, keptSize, entry: undefined };
     shares.open(seat);
     return seat;
   };
   const used = (name: string, caller: string, keptSize = 0): TestSession => {
     const seat = open(name, caller, keptSize);
-    shares.used(seat);
+    shares.noteUse(seat);
     return seat;
   };
   const displacedBy = (caller: string): string | undefined => shares.toDisplace(caller)?.name;
@@ -43,9 +43,9 @@ describe("the displaced session", () => {
     await clock.advance(5_000);
     const late = used("late", "b");
     await clock.advance(6_000);
-    shares.used(early);
+    shares.noteUse(early);
     await clock.advance(4_000);
-    shares.used(late);
+    shares.noteUse(late);
     await clock.advance(6_000);
     expect(displacedBy("c")).toBeUndefined();
     await clock.advance(1);
@@ -56,10 +56,10 @@ describe("the displaced session", () => {
     const { clock, shares, used, displacedBy } = table(1);
     const session = used("session", "a");
     await clock.advance(10_000);
-    shares.used(session);
+    shares.noteUse(session);
     expect(displacedBy("b")).toBe("session");
     await clock.advance(1);
-    shares.used(session);
+    shares.noteUse(session);
     expect(displacedBy("b")).toBeUndefined();
   });
 
@@ -71,7 +71,7 @@ describe("the displaced session", () => {
       used(`idle ${caller}`, `a${caller}`);
     }
     await clock.advance(20_000);
-    shares.used(active);
+    shares.noteUse(active);
     expect(displacedBy("b")).toBe("idle 1");
   });
 
@@ -91,8 +91,8 @@ describe("the displaced session", () => {
     const [first, second] = [used("a1", "a"), used("a2", "a")];
     used("b1", "b");
     await clock.advance(20_000);
-    shares.used(first);
-    shares.used(second);
+    shares.noteUse(first);
+    shares.noteUse(second);
     expect(displacedBy("c")).toBe("b1");
   });
 
@@ -109,12 +109,12 @@ describe("the displaced session", () => {
     const { clock, shares, used, open, displacedBy } = table(5);
     const old = [used("a1", "a"), used("a2", "a"), used("a3", "a")];
     await clock.advance(10_001);
-    for (const session of old) shares.used(session);
+    for (const session of old) shares.noteUse(session);
     open("c1", "c");
     const oldest = open("b1", "b");
     open("b2", "b");
     expect(displacedBy("d")).toBe("b1");
-    shares.used(oldest);
+    shares.noteUse(oldest);
     expect(displacedBy("d")).toBe("b2");
   });
 
@@ -134,7 +134,7 @@ describe("the displaced session", () => {
     const { clock, shares, used, displacedBy } = table(2);
     const sessions = [used("a1", alice), used("b1", bob)];
     await clock.advance(10_001);
-    for (const session of sessions) shares.used(session);
+    for (const session of sessions) shares.noteUse(session);
     for (const caller of [alice, bob, "a"]) expect(displacedBy(caller)).toBeUndefined();
     expect(shares.hasRoomFor("a")).toBe(false);
   });
@@ -234,9 +234,9 @@ describe("the displaced session", () => {
             model.splice(model.indexOf(one), 1);
           } else if (one && (what === "use" || what === "busy")) {
             // A busy newcomer counts as a newcomer until a search has found it.
-            one.session.isBusy = what === "busy" && clock.now() - one.session.since > 10_000;
+            one.session.isBusy = what === "busy" && clock.now() - one.session.startedAt > 10_000;
             one.usedAt = clock.now();
-            shares.used(one.session);
+            shares.noteUse(one.session);
           }
           for (const newcomer of ["a", alice, "d"]) {
             expect(displacedBy(newcomer)).toBe(displacedOf(model, newcomer, clock.now()));
@@ -251,19 +251,19 @@ describe("the displaced session", () => {
     const { clock, shares, used } = table(10_000);
     let reads = 0;
     const counted = (session: TestSession): TestSession => {
-      const { lastUsed, since } = session;
+      const { lastUsed, startedAt } = session;
       Object.defineProperty(session, "isBusy", { get: () => (reads++, false) });
-      Object.defineProperty(session, "since", { get: () => (reads++, since) });
+      Object.defineProperty(session, "startedAt", { get: () => (reads++, startedAt) });
       Object.defineProperty(session, "lastUsed", { get: () => (reads++, lastUsed) });
       return session;
     };
     const sessions = Array.from({ length: 10_000 }, (_, index) => counted(used(`s${index}`, `a${index}`)));
     await clock.advance(10_001);
-    for (const session of sessions.slice(0, 5_000)) shares.used(session);
+    for (const session of sessions.slice(0, 5_000)) shares.noteUse(session);
     shares.toDisplace("b");
     reads = 0;
     for (let count = 0; count < 1_000; count++) {
-      const newcomer = counted({ ...seatOf("b"), name: "new", since: clock.now(), lastUsed: clock.now() });
+      const newcomer = counted({ ...seatOf("b"), name: "new", startedAt: clock.now(), lastUsed: clock.now() });
       expect(shares.makeRoomFor(newcomer, (victim) => shares.delete(victim))).toBe(true);
       shares.open(newcomer);
     }
@@ -275,7 +275,7 @@ const seatOf = (caller: string): TestSession => ({
   name: "new",
   caller,
   isBusy: false,
-  since: 0,
+  startedAt: 0,
   lastUsed: 0,
   keptSize: 0,
   entry: undefined,
@@ -308,7 +308,7 @@ function displacedOf(sessions: ModelSession[], newcomer: string, now: number): s
   for (const one of sessions) if (one.session.isBusy && now - one.usedAt > 10_000) one.usedAt = now;
   const unlessBusy = sessions.filter(({ session }) => !session.isBusy);
   const idle = unlessBusy.filter(({ usedAt }) => now - usedAt > 10_000);
-  const newcomers = unlessBusy.filter(({ session }) => now - session.since <= 10_000);
+  const newcomers = unlessBusy.filter(({ session }) => now - session.startedAt <= 10_000);
   const chosen = choose(idle, sessions) ?? choose(newcomers, newcomers);
   if (chosen) return chosen;
   const [longest] = sessions
@@ -322,7 +322,7 @@ describe("the total size of the sessions", () => {
     name: "new",
     caller,
     isBusy: false,
-    since: 0,
+    startedAt: 0,
     lastUsed: 0,
     keptSize,
     entry: undefined,
@@ -355,7 +355,7 @@ describe("the total size of the sessions", () => {
     const sessions = table(100, 1_000);
     const ended = sessions.used("a1", "a", 600);
     sessions.shares.delete(ended);
-    sessions.shares.used(ended);
+    sessions.shares.noteUse(ended);
     expect(makeRoom(sessions, seat("b", 1_000))).toEqual([]);
   });
 
@@ -367,7 +367,7 @@ describe("the total size of the sessions", () => {
     const displaced: string[] = [];
     const use = (keptSize: number): void => {
       growing.keptSize = keptSize;
-      shares.used(growing);
+      shares.noteUse(growing);
       shares.makeRoomForGrowth(growing, (victim) => {
         displaced.push(victim.name);
         shares.delete(victim);

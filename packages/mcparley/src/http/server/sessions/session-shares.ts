@@ -12,11 +12,14 @@ export const defaultMaxSessions = 10_000;
 const idleAfter = 10_000;
 
 /** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
-export const displaced: LocalError = new LocalError(
+export const displacedError: LocalError = new LocalError(
   "closed",
   "The session was closed to make room for another: the server reached its session limit.",
 );
-export const neverUsed: LocalError = new LocalError("closed", "The client sent nothing after it opened the session.");
+export const neverUsedError: LocalError = new LocalError(
+  "closed",
+  "The client sent nothing after it opened the session.",
+);
 
 /** The refusal of a new session. `retryAfter` is in seconds. */
 export function tableIsFull(retryAfter: number, id?: RequestId): HttpRefusal {
@@ -29,7 +32,7 @@ export interface TableSession {
   /** The caller that opened the session; see `callerKey`. */
   readonly caller: string;
   /** Time at which the session was opened, in milliseconds since the epoch. */
-  readonly since: number;
+  readonly startedAt: number;
   /** Time of the last message of the client, or of the end of the last call or stream, in milliseconds since the epoch. */
   readonly lastUsed: number;
   /** Whether a call of the session is in flight or a stream of it is open. */
@@ -86,9 +89,9 @@ export class TableEntry {
   countedSize = 0;
   /** Time of the last use by which the table orders the session. */
   usedAt: number;
-  readonly #table: { used(session: TableSession): boolean };
+  readonly #table: { noteUse(session: TableSession): boolean };
 
-  constructor(session: TableSession, share: Share, table: { used(session: TableSession): boolean }) {
+  constructor(session: TableSession, share: Share, table: { noteUse(session: TableSession): boolean }) {
     this.session = session;
     this.share = share;
     this.usedAt = session.lastUsed;
@@ -97,7 +100,7 @@ export class TableEntry {
 
   /** Notes that the session was used until now, because its last call or stream has ended. */
   endUse(): void {
-    this.#table.used(this.session);
+    this.#table.noteUse(this.session);
   }
 }
 
@@ -110,13 +113,11 @@ export class TableEntry {
  * when a session must be displaced. An operation takes logarithmic time on average, also at a full table.
  */
 export class SessionShares<S extends TableSession> {
+  readonly #init: SharesInit<S>;
   readonly #max: number;
   readonly #totalSize: number;
   /** Milliseconds until an unused session ends. */
   readonly handshake: number;
-  readonly #clock: Clock;
-  readonly #onUnused: (session: S) => void;
-  readonly #sample: SharesInit<S>["sample"];
   readonly #shares = new Map<string, Share>();
   /** The callers with idle sessions, newcomers and active sessions. The first caller of each loses a session first. */
   readonly #idle = new Ranking<CallerQueue>((a, b) => isBefore(a, b, a.share.count - b.share.count));
@@ -133,14 +134,12 @@ export class SessionShares<S extends TableSession> {
   #size = 0;
   #timer: unknown;
 
-  constructor({ clock, options, onUnused, sample }: SharesInit<S>) {
-    const { max = defaultMaxSessions, totalSize = 67_108_864, handshake = 30_000 } = options;
+  constructor(init: SharesInit<S>) {
+    const { max = defaultMaxSessions, totalSize = 67_108_864, handshake = 30_000 } = init.options;
+    this.#init = init;
     this.#max = max;
     this.#totalSize = totalSize;
     this.handshake = handshake;
-    this.#clock = clock;
-    this.#onUnused = onUnused;
-    this.#sample = sample;
   }
 
   /** Whether a caller can open a session now. */
@@ -175,7 +174,7 @@ export class SessionShares<S extends TableSession> {
 
   /** Number of sessions of a caller. */
   countOf(caller: string): number {
-    return this.#sample?.countOf(caller) ?? this.#shares.get(caller)?.count ?? 0;
+    return this.#init.sample?.countOf(caller) ?? this.#shares.get(caller)?.count ?? 0;
   }
 
   #isFull(more: number): boolean {
@@ -186,7 +185,7 @@ export class SessionShares<S extends TableSession> {
   open(session: S): void {
     this.add(session);
     this.#waiting.add(session);
-    this.#timer ??= this.#clock.setTimeout(() => this.#endUnused(), this.handshake);
+    this.#timer ??= this.#init.clock.setTimeout(() => this.#endUnused(), this.handshake);
   }
 
   /** Adds a session that was used before. Sessions are added in the order of their last use. */
@@ -197,23 +196,23 @@ export class SessionShares<S extends TableSession> {
     const entry = new TableEntry(session, share, this);
     session.entry = entry;
     this.#count++;
-    this.#setCount(share, this.#sample?.countOf(caller) ?? share.count + 1);
+    this.#setCount(share, this.#init.sample?.countOf(caller) ?? share.count + 1);
     this.#countSize(entry, session.keptSize);
     this.#recent.append(entry.ofAll);
-    const isNewcomer = !isOlder(session.since, this.#clock.now());
+    const isNewcomer = !isOlder(session.startedAt, this.#init.clock.now());
     if (isNewcomer) this.#young.add(entry);
     this.#move(entry, isNewcomer ? share.newcomers : share.active);
   }
 
   /** Notes that a session was used. Returns true for its first use. A session that is no longer in the table is ignored. */
-  used(session: S): boolean {
+  noteUse(session: S): boolean {
     const { entry } = session;
     if (!entry) return false;
     this.#countSize(entry, session.keptSize);
     const { share } = entry;
-    entry.usedAt = this.#clock.now();
+    entry.usedAt = this.#init.clock.now();
     this.#recent.append(entry.ofAll);
-    const isNewcomer = !isOlder(session.since, entry.usedAt);
+    const isNewcomer = !isOlder(session.startedAt, entry.usedAt);
     if (!isNewcomer && entry.ofCaller.queue === share.newcomers) this.#young.delete(entry);
     this.#move(entry, isNewcomer ? share.newcomers : share.active);
     return this.#waiting.delete(session);
@@ -239,7 +238,7 @@ export class SessionShares<S extends TableSession> {
   }
 
   stop(): void {
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    if (this.#timer !== undefined) this.#init.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
@@ -255,16 +254,16 @@ export class SessionShares<S extends TableSession> {
   toDisplace(caller: string): S | undefined {
     const idle = this.idleToDisplace(caller);
     if (idle) return idle;
-    const own = this.#shares.get(caller);
+    const callerShare = this.#shares.get(caller);
     for (;;) {
       const { first } = this.#newcomers;
-      const entry = (first && this.#mayLose(first.share, caller) ? first : own?.newcomers)?.first?.item;
+      const entry = (first && this.#mayLose(first.share, caller) ? first : callerShare?.newcomers)?.first?.item;
       if (!entry) break;
       if (!entry.session.isBusy) return entry.session as S;
       this.#move(entry, entry.share.active);
     }
     const largest = this.#active.first;
-    if (!largest || 2 * largest.share.count <= (this.#sample?.total ?? this.#count)) return undefined;
+    if (!largest || 2 * largest.share.count <= (this.#init.sample?.total ?? this.#count)) return undefined;
     return largest.share.count > this.countOf(caller) + 1 ? (largest.first?.item.session as S) : undefined;
   }
 
@@ -278,7 +277,7 @@ export class SessionShares<S extends TableSession> {
 
   /** Moves the sessions whose state has changed with time. Each use of a session causes at most one move. */
   #updateStates(): void {
-    const now = this.#clock.now();
+    const now = this.#init.clock.now();
     for (let entry = this.#recent.first?.item; entry && isOlder(entry.usedAt, now); entry = this.#recent.first?.item) {
       const { isBusy } = entry.session;
       this.#young.delete(entry);
@@ -289,7 +288,7 @@ export class SessionShares<S extends TableSession> {
       this.#move(entry, isBusy ? entry.share.active : entry.share.idle);
     }
     for (const entry of this.#young) {
-      if (!isOlder(entry.session.since, now)) break;
+      if (!isOlder(entry.session.startedAt, now)) break;
       this.#young.delete(entry);
       this.#move(entry, entry.share.active);
     }
@@ -298,18 +297,18 @@ export class SessionShares<S extends TableSession> {
   /** Whether a caller may lose a session to a new one of another caller. */
   #mayLose(share: Share, caller: string): boolean {
     if (share.caller === caller) return true;
-    const reserved = isPrincipal(share.caller) && !isPrincipal(caller) ? 1 : 0;
-    return share.count > this.countOf(caller) + reserved;
+    const reserve = isPrincipal(share.caller) && !isPrincipal(caller) ? 1 : 0;
+    return share.count > this.countOf(caller) + reserve;
   }
 
   /** Moves a session to the end of a queue of its caller, or out of its queue. */
-  #move(entry: TableEntry, to: CallerQueue | undefined): void {
-    const from = entry.ofCaller.queue as CallerQueue | undefined;
-    if (to) to.append(entry.ofCaller);
-    else from?.remove(entry.ofCaller);
-    if (from && from !== to) this.#rank(from);
+  #move(entry: TableEntry, target: CallerQueue | undefined): void {
+    const source = entry.ofCaller.queue as CallerQueue | undefined;
+    if (target) target.append(entry.ofCaller);
+    else source?.remove(entry.ofCaller);
+    if (source && source !== target) this.#rank(source);
     // The order of the callers with active sessions depends only on the number of their sessions.
-    if (to && (from !== to || to !== to.share.active)) this.#rank(to);
+    if (target && (source !== target || target !== target.share.active)) this.#rank(target);
   }
 
   #setCount(share: Share, count: number): void {
@@ -331,15 +330,15 @@ export class SessionShares<S extends TableSession> {
 
   #endUnused(): void {
     this.#timer = undefined;
-    const now = this.#clock.now();
+    const now = this.#init.clock.now();
     for (const session of this.#waiting) {
-      const left = session.lastUsed + this.handshake - now;
-      if (left > 0) {
-        this.#timer = this.#clock.setTimeout(() => this.#endUnused(), left);
+      const remainingMs = session.lastUsed + this.handshake - now;
+      if (remainingMs > 0) {
+        this.#timer = this.#init.clock.setTimeout(() => this.#endUnused(), remainingMs);
         return;
       }
       this.delete(session);
-      this.#onUnused(session);
+      this.#init.onUnused(session);
     }
   }
 }

@@ -3,7 +3,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import type { Sender } from "../endpoint-context.ts";
 import { HttpSession } from "./http-session.ts";
 import type { SessionOptions } from "../options.ts";
-import { SessionShares, displaced, neverUsed, tableIsFull } from "./session-shares.ts";
+import { SessionShares, displacedError, neverUsedError, tableIsFull } from "./session-shares.ts";
 
 /** Milliseconds after which an idle session expires, unless `sessions.idle` is set. */
 export const defaultIdleTimeout = 1_800_000;
@@ -56,7 +56,7 @@ export class Sessions implements SessionTable {
   constructor(clock: Clock, options: SessionOptions) {
     this.#clock = clock;
     this.#idle = options.idle ?? defaultIdleTimeout;
-    this.#shares = new SessionShares({ clock, options, onUnused: (session) => this.delete(session, neverUsed) });
+    this.#shares = new SessionShares({ clock, options, onUnused: (session) => this.delete(session, neverUsedError) });
   }
 
   get size(): number {
@@ -73,8 +73,8 @@ export class Sessions implements SessionTable {
   }
 
   add(session: HttpSession): void {
-    if (!this.#shares.makeRoomFor(session, (victim) => this.delete(victim, displaced))) {
-      session.end(displaced);
+    if (!this.#shares.makeRoomFor(session, (victim) => this.delete(victim, displacedError))) {
+      session.end(displacedError);
       throw tableIsFull(this.retryAfter);
     }
     this.#sessions.set(session.id, session);
@@ -86,8 +86,8 @@ export class Sessions implements SessionTable {
     const session = this.#sessions.get(id);
     if (!session?.belongsTo(principal)) return undefined;
     session.lastUsed = this.#clock.now();
-    this.#shares.used(session);
-    this.#shares.makeRoomForGrowth(session, (victim) => this.delete(victim, displaced));
+    this.#shares.noteUse(session);
+    this.#shares.makeRoomForGrowth(session, (victim) => this.delete(victim, displacedError));
     return this.#sessions.get(id);
   }
 
@@ -112,7 +112,7 @@ export class Sessions implements SessionTable {
         this.delete(session, new LocalError("closed", "The session was idle for too long."));
       }
     }
-    const again = this.#sessions.size > 0;
-    this.#timer = again ? this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit) : undefined;
+    const hasSessions = this.#sessions.size > 0;
+    this.#timer = hasSessions ? this.#clock.setTimeout(() => this.#sweep(), this.#idle / sweepsPerLimit) : undefined;
   }
 }
