@@ -110,12 +110,18 @@ export class StoredValue<T> {
 
   /** Sets or deletes the value unconditionally. */
   set(value: T | undefined): Promise<void> {
-    return this.update(() => value);
+    return this.update(() => [value, undefined]);
   }
 
-  /** Replaces the value by the result of `change`, which is called again if another user of the storage changes the value. */
-  async update(change: (value: T | undefined) => T | undefined): Promise<void> {
-    while (!(await this.replace(change(await this.read()))));
+  /**
+   * Replaces the value by the first element of the result of `change`, and returns the second. `change` is called again if another user of
+   * the storage changes the value.
+   */
+  async update<R>(change: (value: T | undefined) => readonly [value: T | undefined, result: R]): Promise<R> {
+    for (;;) {
+      const [value, result] = change(await this.read());
+      if (await this.replace(value)) return result;
+    }
   }
 
   exclusively<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R> {

@@ -21,12 +21,7 @@ export interface KeySource {
 }
 
 /** The content of `key.json`. `check` identifies the key without revealing it. */
-type KeyFile = KeyDescription & {
-  /** Whether the log of the folder has a value for this key. Folders of earlier versions have none. */
-  readonly isInLog?: boolean;
-};
-
-type KeyDescription =
+type KeyFile =
   | { readonly from: "file"; readonly key: string }
   | { readonly from: "passphrase"; readonly salt: string; readonly cost: number; readonly check: string }
   | { readonly from: "given"; readonly check: string };
@@ -65,7 +60,7 @@ export function keyOfFolder(folder: string, source: KeySource): FolderKey {
         throw error;
       });
     },
-    make: async () => writeKeyFile(folder, { ...(await createKey(source)), isInLog: true }),
+    make: async () => writeKeyFile(folder, await createKey(source)),
   };
 }
 
@@ -82,16 +77,15 @@ async function openKeyFile(folder: string, source: KeySource, text: string): Pro
         : `they are encrypted with a ${kind}. Pass it, or choose another folder`;
     throw unusable(folder, why);
   }
-  const isInLog = file.isInLog === true;
-  if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"), isInLog);
+  if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"));
   const key = file.from === "passphrase" ? await derive(source, file) : await givenKey(source);
-  const values = key && new SealedValues(key, isInLog);
+  const values = key && new SealedValues(key);
   if (values?.check === file.check) return values;
   throw unusable(folder, `they are encrypted with another ${kind}`);
 }
 
 /** Returns the description of the key. Creates the key, unless the source has one. */
-async function createKey(source: KeySource): Promise<KeyDescription> {
+async function createKey(source: KeySource): Promise<KeyFile> {
   const kind = kindOf(source);
   if (kind === "file") return { from: kind, key: randomBytes(keyLength).toString("base64url") };
   if (kind === "passphrase") {
@@ -176,13 +170,10 @@ async function writeKeyFile(folder: string, content: KeyFile): Promise<void> {
 export class SealedValues {
   /** Identifies the key without revealing it. */
   readonly check: string;
-  /** Whether the log must have a value for this key. */
-  readonly isInLog: boolean;
   readonly #values: Uint8Array;
   readonly #names: Uint8Array;
 
-  constructor(key: Uint8Array, isInLog = false) {
-    this.isInLog = isInLog;
+  constructor(key: Uint8Array) {
     this.#values = subkey(key, "values");
     this.#names = subkey(key, "names");
     this.check = Buffer.from(subkey(key, "check")).toString("base64url");

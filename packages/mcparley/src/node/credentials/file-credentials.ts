@@ -132,7 +132,7 @@ class FileCredentials implements CredentialStorage {
       throw unusable(this.#folder, "its file key.json is missing. Restore it, or delete the folder and sign in again");
     }
     const isListed = async (): Promise<boolean> => (await store.get(keyEntry(values))) !== undefined;
-    if (!values.isInLog || (await isListed())) return values;
+    if (await isListed()) return values;
     // Another process may be creating the key.
     if (await withLease("lease", isListed, { store, clock: this.#clock })) return values;
     const why = "its log is damaged, or encrypted with another key than the one in key.json";

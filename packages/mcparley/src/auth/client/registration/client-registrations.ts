@@ -15,10 +15,10 @@ export interface Registration extends ClientIdentity {
   readonly secretExpiresAt: number;
   /** The client configuration endpoint and its access token (RFC 7592). Undefined if the server has none. */
   readonly configuration?: { readonly url: string; readonly token: string } | undefined;
-  /** The URLs of the MCP servers with tokens of this client. Undefined, and so never empty, in records of earlier versions. */
-  readonly servers?: readonly string[] | undefined;
+  /** The URLs of the MCP servers with tokens of this client. */
+  readonly servers: readonly string[];
   /** The sign-ins that use this client now, also those of other processes. */
-  readonly signIns?: readonly RunningSignIn[] | undefined;
+  readonly signIns: readonly RunningSignIn[];
 }
 
 /** A sign-in for an MCP server. It counts as running until it has ended or `until`, in milliseconds since 1970. */
@@ -31,7 +31,7 @@ interface RunningSignIn {
 interface Stored {
   readonly clients: readonly Registration[];
   /** The time at which a registration was replaced. Undefined after tokens were issued to the replacement. */
-  readonly replacedAt?: number;
+  readonly replacedAt?: number | undefined;
 }
 
 /** Milliseconds without a second replacement of a registration to which no tokens were issued. */
@@ -49,62 +49,52 @@ const MAX_UNUSED = 10;
  */
 export class ClientRegistrations {
   readonly #stored: StoredValue<Stored>;
-  /** The only registration, as earlier versions stored it. */
-  readonly #single: StoredValue<Registration>;
 
   constructor(storage: CredentialStorage, issuer: string) {
     this.#stored = new StoredValue(storage, `clients:${issuer}`);
-    this.#single = new StoredValue(storage, `client:${issuer}`);
   }
 
   /** Returns the registrations, oldest first. */
   async read(): Promise<readonly Registration[]> {
-    return withSingle(await this.#stored.read(), await this.#single.read()).clients;
+    return (await this.#stored.read())?.clients ?? [];
   }
 
-  /** Adds a registration without tokens for a sign-in. Deletes and returns the oldest unused ones if there are too many. */
-  async add(registration: Registration, server: string, now: number): Promise<readonly Registration[]> {
-    let surplus: Registration[] = [];
-    await this.#update(({ clients, ...others }) => {
-      surplus = clients.filter((client) => isUnused(client, now)).slice(0, 1 - MAX_UNUSED);
-      const added = { ...registration, signIns: [{ server, until: now + SIGN_IN_MS }] };
-      return { ...others, clients: [...clients.filter((one) => !surplus.includes(one)), added] };
+  /** Adds a registration, which the sign-in for a server uses. Deletes and returns the oldest unused ones if there are too many. */
+  add(registration: Registration, server: string, now: number): Promise<readonly Registration[]> {
+    return this.#update(({ clients, replacedAt }) => {
+      const surplus = clients.filter((client) => isUnused(client, now)).slice(0, 1 - MAX_UNUSED);
+      const others = clients.filter((client) => !surplus.includes(client));
+      return [{ clients: [...others, withSignIn(registration, server, now)], replacedAt }, surplus];
     });
-    return surplus;
   }
 
   /** Changes a registration after its server has changed it, unless another process has deleted it. */
-  async change({ id, ...changed }: Registration): Promise<void> {
-    await this.#update(({ clients, ...others }) => ({
-      ...others,
-      clients: clients.map((one) => {
-        const { servers, signIns } = one;
-        return one.id === id ? { ...changed, id, servers, signIns } : one;
-      }),
-    }));
+  change(registration: Registration): Promise<void> {
+    return this.#update(({ clients, replacedAt }) => {
+      const changed = clients.map((client) => {
+        const { id, servers, signIns } = client;
+        return id === registration.id ? { ...registration, servers, signIns } : client;
+      });
+      return [{ clients: changed, replacedAt }, undefined];
+    });
   }
 
   /** Records that a sign-in uses a registration. Returns false if another process has deleted it. */
-  async startSignIn(clientId: string, server: string, now: number): Promise<boolean> {
-    let isStored = false;
-    await this.#update(({ clients, ...others }) => {
-      isStored = clients.some(({ id }) => id === clientId);
-      const started = { server, until: now + SIGN_IN_MS };
-      const changed = clients.map((client) => {
-        const signIns = otherSignIns(client, server);
-        return { ...client, signIns: client.id === clientId ? [...signIns, started] : signIns };
-      });
-      return { ...others, clients: changed };
+  startSignIn(clientId: string, server: string, now: number): Promise<boolean> {
+    return this.#update(({ clients, replacedAt }) => {
+      const changed = clients.map((client) =>
+        client.id === clientId ? withSignIn(client, server, now) : withoutSignIn(client, server),
+      );
+      return [{ clients: changed, replacedAt }, clients.some(({ id }) => id === clientId)];
     });
-    return isStored;
   }
 
   /** Records that the sign-in for a server has failed. `assign` records a success. */
-  async endSignIn(server: string): Promise<void> {
-    await this.#update(({ clients, ...others }) => ({
-      ...others,
-      clients: clients.map((client) => ({ ...client, signIns: otherSignIns(client, server) })),
-    }));
+  endSignIn(server: string): Promise<void> {
+    return this.#update(({ clients, replacedAt }) => [
+      { clients: clients.map((client) => withoutSignIn(client, server)), replacedAt },
+      undefined,
+    ]);
   }
 
   /**
@@ -112,69 +102,60 @@ export class ClientRegistrations {
    *
    * A replacement to which no tokens were issued stays: a third registration would be refused for the same reason.
    */
-  async forget(clientId: string, now: number): Promise<boolean> {
-    let isForgotten = false;
-    await this.#update((stored) => {
+  forget(clientId: string, now: number): Promise<boolean> {
+    return this.#update((stored) => {
       const clients = stored.clients.filter(({ id }) => id !== clientId);
-      const isRepeated = stored.replacedAt !== undefined && now - stored.replacedAt < REPLACEMENT_MS;
       // If another process has deleted it, its replacement has not failed here.
-      const isDeleted = clients.length === stored.clients.length;
-      isForgotten = isDeleted || !isRepeated;
-      return isDeleted || isRepeated ? stored : { clients, replacedAt: now };
+      if (clients.length === stored.clients.length) return [stored, true];
+      const isRepeated = stored.replacedAt !== undefined && now - stored.replacedAt < REPLACEMENT_MS;
+      return isRepeated ? [stored, false] : [{ clients, replacedAt: now }, true];
     });
-    return isForgotten;
   }
 
   /**
    * Records that the tokens of a server were issued to this client, or with undefined that the server has no tokens. Deletes
    * and returns the registrations whose last tokens these were.
    */
-  async assign(server: string, clientId: string | undefined, now: number): Promise<readonly Registration[]> {
-    let unused: Registration[] = [];
-    await this.#update(({ clients }) => {
+  assign(server: string, clientId: string | undefined, now: number): Promise<readonly Registration[]> {
+    return this.#update(({ clients }) => {
       const assigned = clients.map((client) => {
-        const { id, servers } = client;
-        const others = servers?.filter((one) => one !== server);
-        const signIns = otherSignIns(client, server);
-        return { ...client, servers: id === clientId ? others?.concat(server) : others, signIns };
+        const others = client.servers.filter((one) => one !== server);
+        return { ...withoutSignIn(client, server), servers: client.id === clientId ? [...others, server] : others };
       });
-      unused = assigned.filter((client, i) => isUnused(client, now) && clients[i]?.servers?.length !== 0);
-      return { clients: assigned.filter((client) => !unused.includes(client)) };
+      const unused = assigned.filter((client, i) => isUnused(client, now) && clients[i]?.servers.length !== 0);
+      return [{ clients: assigned.filter((client) => !unused.includes(client)) }, unused];
     });
-    return unused;
   }
 
   exclusively<R>(work: () => Promise<R>): Promise<R> {
     return this.#stored.exclusively(work);
   }
 
-  async #update(change: (stored: Stored) => Stored): Promise<void> {
-    const single = await this.#single.read();
-    await this.#stored.update((stored) => {
-      const changed = change(withSingle(stored, single));
-      return changed.clients.length === 0 && changed.replacedAt === undefined ? undefined : changed;
+  #update<R>(change: (stored: Stored) => readonly [Stored, R]): Promise<R> {
+    return this.#stored.update((stored = { clients: [] }) => {
+      const [changed, result] = change(stored);
+      return [changed.clients.length === 0 && changed.replacedAt === undefined ? undefined : changed, result];
     });
-    if (single) await this.#single.set(undefined);
   }
 }
 
 /** Whether a client has no tokens, and no sign-in uses it. */
 function isUnused({ servers, signIns }: Registration, now: number): boolean {
-  return servers?.length === 0 && !signIns?.some(({ until }) => until > now);
+  return servers.length === 0 && !signIns.some(({ until }) => until > now);
 }
 
-function otherSignIns({ signIns = [] }: Registration, server: string): readonly RunningSignIn[] {
-  return signIns.filter((one) => one.server !== server);
+function withSignIn(client: Registration, server: string, now: number): Registration {
+  const { signIns } = withoutSignIn(client, server);
+  return { ...client, signIns: [...signIns, { server, until: now + SIGN_IN_MS }] };
+}
+
+function withoutSignIn(client: Registration, server: string): Registration {
+  return { ...client, signIns: client.signIns.filter((signIn) => signIn.server !== server) };
 }
 
 /** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
 export function offlineRefusal(storage: CredentialStorage, issuer: string, clientId: string): StoredValue<true> {
   return new StoredValue(storage, `offline-refused:${JSON.stringify([issuer, clientId])}`);
-}
-
-function withSingle(stored: Stored = { clients: [] }, single: Registration | undefined): Stored {
-  if (!single || stored.clients.some(({ id }) => id === single.id)) return stored;
-  return { ...stored, clients: [single, ...stored.clients] };
 }
 
 /** The members of a response to a registration that are stored. The server chooses their types. */
@@ -183,7 +164,7 @@ type RegistrationResponse = Readonly<Record<string, unknown>>;
 /** Reads the response to a registration (RFC 7591, 3.2.1; RFC 7592, 3). Members that it omits stay as they are in `before`. */
 export function readRegistration(
   response: RegistrationResponse,
-  before: Pick<Registration, "id" | "redirectUris"> & Partial<Registration>,
+  before: Omit<Registration, "secretExpiresAt"> & Partial<Registration>,
   { issuer, now }: { issuer: string; now: number },
 ): Registration {
   const read = (name: string): string | undefined => {

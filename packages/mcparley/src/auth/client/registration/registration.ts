@@ -282,7 +282,8 @@ async function register(
       application_type: isWeb ? "web" : "native",
     });
     const { client_id: id } = registered;
-    return readRegistration(registered, { id, redirectUris, servers: [] }, { issuer: at.issuer, now: clock.now() });
+    const unused = { id, redirectUris, servers: [], signIns: [] };
+    return readRegistration(registered, unused, { issuer: at.issuer, now: clock.now() });
   };
   const flexible = withoutPort(redirectUri);
   if (push === undefined || flexible === redirectUri) return registerFor([redirectUri]);
