@@ -10,7 +10,7 @@ import {
 import { isSecureUrl } from "../../net/loopback.ts";
 import { onAbort } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type KnownClient, type TokenResponse, pushAuthorization, redeemCode } from "./endpoints.ts";
+import { type KnownClient, type TokenResponse, pushAuthorization, requestTokens, scopeParameter } from "./endpoints.ts";
 import { type Grant, type GrantContext, type Obtained, requireEndpoint } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
 import {
@@ -28,11 +28,11 @@ import {
   forgetClient,
   knownClient,
   manualIssuers,
+  offlineRefusal,
   refusedClient,
   registeredRedirectUri,
   releaseClient,
 } from "./registration/registration.ts";
-import { offlineRefusal } from "./registration/client-registrations.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
 /** The scope of refresh tokens that stay valid after the user has signed out of the issuer (OpenID Connect, 11). */
@@ -112,17 +112,18 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
   const { redirectUri } = attempt;
   const known = await findClient(options, context, redirectUri);
   const clientId = known.client.client_id;
-  const refusal = offlineRefusal(context.storage, context.at.issuer, clientId);
+  const refusal = offlineRefusal(context, clientId);
   const mayOmitOffline = options.scope === undefined && requested.scopes?.includes(OFFLINE_ACCESS) === true;
   const isRefused = mayOmitOffline && (await refusal.read()) === true;
   const scopes = isRefused ? withoutOfflineAccess(requested.scopes ?? []) : requested.scopes;
   try {
     const request = await makeRequest(context, known, { redirectUri, scopes });
-    context.endpoints.report(`Authorization URL ${withoutState(request.url)}`);
+    context.report(`Authorization URL ${withoutState(request.url)}`);
     context.onVisit();
     const redirect = await attempt.visit(request.url, context.signal);
-    const callback = checkResponse(redirect, { context, known, request });
-    const response = await redeem({ callback, redirectUri, verifier: request.verifier }, known, context);
+    const code = checkResponse(redirect, { context, known, request });
+    const parameters = { redirect_uri: redirectUri, code, code_verifier: request.verifier };
+    const response = await redeem(parameters, known, context);
     return { clientId, response };
   } catch (error) {
     const again = { ...requested, context: { ...context, registration: "stored" as const } };
@@ -144,10 +145,11 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
  * user would have to sign in again.
  */
 async function redeem(
-  sent: Parameters<typeof redeemCode>[2],
+  parameters: Record<string, string>,
   known: KnownClient,
-  { endpoints, clock, signal }: GrantContext,
+  context: GrantContext,
 ): Promise<TokenResponse> {
+  const { clock, signal } = context;
   signal.throwIfAborted();
   const late = new AbortController();
   let timer: unknown;
@@ -155,7 +157,10 @@ async function redeem(
     timer = clock.setTimeout(() => late.abort(signal.reason), LATE_RESPONSE_MS);
   });
   try {
-    return await redeemCode({ ...endpoints, signal: late.signal }, known, sent);
+    return await requestTokens({ ...context, signal: late.signal }, known, {
+      grantType: "authorization_code",
+      parameters,
+    });
   } finally {
     stopListening();
     clock.clearTimeout(timer);
@@ -231,7 +236,7 @@ async function makeRequest(
   const url = requireEndpoint(context, "authorization_endpoint");
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
-  const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
+  const scope = scopeParameter(scopes);
   const parameters: Record<string, string> = {
     response_type: "code",
     client_id: known.client.client_id,
@@ -262,12 +267,12 @@ async function pushRequest(
   known: KnownClient,
   parameters: Record<string, string>,
 ): Promise<string | undefined> {
-  const { at, endpoints, signal } = context;
+  const { at, report, signal } = context;
   const { pushed_authorization_request_endpoint: endpoint, require_pushed_authorization_requests: isRequired } =
     at.metadata;
   if (endpoint === undefined && isRequired !== true) return undefined;
   try {
-    return await pushAuthorization(endpoints, known, parameters);
+    return await pushAuthorization(context, known, parameters);
   } catch (error) {
     signal.throwIfAborted();
     if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
@@ -277,7 +282,7 @@ async function pushRequest(
     const refusal = await clientRefusal(known, context);
     if (!refusal) return undefined;
     if (refusalCode(refusal) !== "invalid_client" && !isSecretRefused(known, error, refusal)) return undefined;
-    endpoints.report(refusal.message);
+    report(refusal.message);
     throw refusal;
   }
 }
@@ -299,9 +304,9 @@ interface Expected {
 
 /**
  * Checks the redirect before any of its content is used: first the issuer by string comparison (RFC 9207 and the table of
- * 2026-07-28), then the state, then whether it is an error.
+ * 2026-07-28), then the state, then whether it is an error. Returns the code.
  */
-function checkResponse(redirect: URL, { context, known, request }: Expected): URLSearchParams {
+function checkResponse(redirect: URL, { context, known, request }: Expected): string {
   const { metadata } = context.at;
   const secrets = [
     request.state,
@@ -314,7 +319,8 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
   }
   try {
     const callback = validateAuthResponse(metadata, known.client, redirect.searchParams, request.state);
-    if (callback.getAll("code").length === 1) return callback;
+    const [code, ...others] = callback.getAll("code");
+    if (code && others.length === 0) return code;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError)) {
       throw rejected(
@@ -331,7 +337,7 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
       code === "access_denied"
         ? `The sign-in was declined by the user or by the authorization server: ${reason}.`
         : `${server} ended the sign-in with the error ${reason}.`;
-    context.endpoints.report(message);
+    context.report(message);
     const data = { error: code, ...(description !== undefined && { description }) };
     throw new LocalError("sign_in_failed", message, { data });
   }

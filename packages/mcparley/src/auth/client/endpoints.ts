@@ -74,45 +74,35 @@ const secretParameters = [
   "token",
 ];
 
-/** Redeems an authorization code. `callback` is the result of `validateAuthResponse`. */
-export function redeemCode(
-  endpoints: Endpoints,
-  known: KnownClient,
-  { callback, redirectUri, verifier }: { callback: URLSearchParams; redirectUri: string; verifier: string },
-): Promise<TokenResponse> {
-  const as = endpoints.at.metadata;
-  return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
-    const more = { ...options, additionalParameters: resourceParameter(endpoints) };
-    const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
-    const response = await oauth.authorizationCodeGrantRequest(...request);
-    const issued = await oauth.processAuthorizationCodeResponse(as, client, await normalizeResponse(response));
-    return checkBinding(endpoints, issued);
-  });
+/** A request for tokens. */
+interface TokenRequest {
+  grantType: string;
+  parameters: Record<string, string>;
+  /** The request in words. Default: "to issue tokens". */
+  what?: string;
+  /** The types of issued tokens, in addition to those of access tokens. */
+  recognizedTokenTypes?: oauth.RecognizedTokenTypes;
 }
 
-/** A request for new tokens. */
-export interface RefreshRequest {
-  token: string;
-  /** The scopes of the new token. Default: all that were granted. */
-  scopes?: readonly string[] | undefined;
-  /** The request in words, such as "to refresh tokens". */
-  what: string;
-}
-
-/** Requests new tokens with a refresh token. */
-export function refreshToken(
+/** Requests tokens. Adds the `resource` parameter. */
+export function requestTokens(
   endpoints: Endpoints,
   known: KnownClient,
-  { token, scopes, what }: RefreshRequest,
+  { grantType, parameters, what = "to issue tokens", recognizedTokenTypes }: TokenRequest,
 ): Promise<TokenResponse> {
-  const as = endpoints.at.metadata;
+  const { metadata: as, resourceParameter: resource } = endpoints.at;
   return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
-    const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
-    const more = { ...options, additionalParameters: { ...resourceParameter(endpoints), ...scope } };
-    const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
-    const issued = await oauth.processRefreshTokenResponse(as, client, await normalizeResponse(response));
-    return checkBinding(endpoints, issued);
+    const all = { ...(resource !== undefined && { resource }), ...parameters };
+    const sent = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
+    const response = await normalizeResponse(sent);
+    const checks = recognizedTokenTypes && { recognizedTokenTypes };
+    return checkBinding(endpoints, await oauth.processGenericTokenEndpointResponse(as, client, response, checks));
   });
+}
+
+/** Returns the parameter with the scopes. Without scopes, the authorization server chooses them. */
+export function scopeParameter(scopes: readonly string[] | undefined): { scope?: string } {
+  return scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
 }
 
 /**
@@ -130,29 +120,6 @@ export function pushAuthorization(
     const response = await oauth.pushedAuthorizationRequest(as, client, authentication, parameters, options);
     const pushed = await oauth.processPushedAuthorizationResponse(as, client, await normalizeResponse(response, 201));
     return pushed.request_uri;
-  });
-}
-
-interface TokenRequest {
-  grantType: string;
-  parameters: Record<string, string>;
-  /** The types of issued tokens, in addition to those of access tokens. */
-  recognizedTokenTypes?: oauth.RecognizedTokenTypes;
-}
-
-/** Requests tokens by any other grant type. Adds the `resource` parameter. */
-export function requestTokens(
-  endpoints: Endpoints,
-  known: KnownClient,
-  { grantType, parameters, recognizedTokenTypes = {} }: TokenRequest,
-): Promise<TokenResponse> {
-  const as = endpoints.at.metadata;
-  return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
-    const all = { ...resourceParameter(endpoints), ...parameters };
-    const sent = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
-    const response = await normalizeResponse(sent);
-    const issued = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
-    return checkBinding(endpoints, issued);
   });
 }
 
@@ -192,10 +159,6 @@ export function registerClient(
     const response = await oauth.dynamicClientRegistrationRequest(endpoints.at.metadata, metadata, options);
     return oauth.processDynamicClientRegistrationResponse(await normalizeResponse(response, 201));
   });
-}
-
-function resourceParameter({ at }: Endpoints): Record<string, string> {
-  return at.resourceParameter === undefined ? {} : { resource: at.resourceParameter };
 }
 
 /** An unbound token could be used by any thief. A bound token that was not requested could not be used at all. */

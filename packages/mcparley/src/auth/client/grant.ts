@@ -7,7 +7,7 @@ import type { CredentialStorage } from "./credentials.ts";
 import type { Discovered } from "./discovery/discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
 import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
-import { type GuardedFetch, type GuardedInit, makeGuardedFetch } from "./guarded-fetch.ts";
+import { type GuardedFetch, makeGuardedFetch } from "./guarded-fetch.ts";
 import type { AuthorizationOptions } from "./options.ts";
 
 /** A method to get tokens from an authorization server if there are none that can be refreshed. */
@@ -34,26 +34,19 @@ export interface Grant {
  */
 export type RegistrationUse = "stored" | "checked" | "new";
 
-/** The client of the tokens of a server, or undefined if the server has no tokens. */
-export interface TokenAssignment {
-  readonly server: URL;
-  readonly issuer: string;
-  readonly clientId: string | undefined;
-  /** The client of the tokens that a sign-out has deleted. */
-  readonly signedOutClientId?: string;
-  readonly storage: CredentialStorage;
-  readonly clock: Clock;
-  readonly fetch: GuardedFetch;
+/** The client of the tokens of a server, which were stored or deleted. */
+export interface TokenAssignment extends Pick<GrantContext, "storage" | "clock" | "fetch"> {
+  readonly at: Pick<Discovered, "server" | "issuer">;
+  readonly clientId: string;
+  /** Whether a sign-out has deleted the tokens. */
+  readonly isSignedOut: boolean;
 }
 
 /** The context of one use of a grant: the authorization server, and access to it. */
-export interface GrantContext {
-  readonly at: Discovered;
-  readonly endpoints: Endpoints;
+export interface GrantContext extends Endpoints {
   /** The proxy and the certificates. */
   readonly connection: HttpConnection | undefined;
   readonly storage: CredentialStorage;
-  readonly clock: Clock;
   /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
   readonly checkUrl: (this: void, url: URL) => void;
   /** Called before the user is sent to the authorization server. */
@@ -63,8 +56,6 @@ export interface GrantContext {
   readonly registration: RegistrationUse;
   /** The scopes that a request needs and the present tokens lack, if they are the reason. */
   readonly missingScopes: readonly string[] | undefined;
-  /** Aborted when no request waits for the tokens. */
-  readonly signal: AbortSignal;
 }
 
 /** Returns an endpoint of the metadata. Throws `LocalError` if it is missing, is no URL, or may not be requested. */
@@ -100,7 +91,7 @@ export interface Obtained {
   clientId: string;
 }
 
-/** The state that the authorizations for different servers share. */
+/** The authorization for one MCP server: the grant, the options and the state. All but the last two is the same for all servers. */
 export interface AuthorizationCore {
   readonly options: AuthorizationOptions;
   /** The name of the grant, which is part of the keys in the storage. */
@@ -110,39 +101,43 @@ export interface AuthorizationCore {
   readonly clock: Clock;
   /** The keys to which tokens are bound, if they are. */
   readonly dpop: DpopKeys;
-  /** The connection settings of the last request to each MCP server, by URL. */
-  readonly connections: Map<string, HttpConnection | undefined>;
   /** Calls the option `onStep`. */
   readonly report: (this: void, step: string) => void;
+  readonly server: URL;
+  /** The connection settings of the last request to the server. */
+  connection: HttpConnection | undefined;
 }
 
 /** Returns the connection settings of the authorization requests on behalf of a server. */
-export function connectionFor({ options, connections }: AuthorizationCore, server: URL): HttpConnection | undefined {
-  return options.connection ?? connections.get(server.href);
+export function connectionFor({ options, connection }: AuthorizationCore): HttpConnection | undefined {
+  return options.connection ?? connection;
 }
 
 /** Returns whether authorization for this server may reach private networks. Default: if the server is on one itself. */
-export function mayBePrivate({ options }: AuthorizationCore, server: URL): boolean {
+export function mayBePrivate({ options, server }: AuthorizationCore): boolean {
   return options.allowPrivateNetwork ?? isPrivateHost(server.hostname);
 }
 
 /** Returns the `fetch` for all authorization requests on behalf of this server. */
-export function fetchFor(core: AuthorizationCore, server: URL): GuardedFetch {
-  const { options, clock, report } = core;
+export function fetchFor(core: AuthorizationCore): GuardedFetch {
+  const { options, clock, report, server } = core;
   const send = makeGuardedFetch({
-    allowPrivate: mayBePrivate(core, server),
+    allowPrivate: mayBePrivate(core),
     fetch: options.fetch,
-    connection: connectionFor(core, server),
+    connection: connectionFor(core),
     server,
     clock,
   });
   return reportRequests(send, report);
 }
 
-/** Returns a `fetch` that reports each request with the status of its response. */
+/** Returns a `fetch` that reports each request: its method, URL and grant type without secrets, and the status of its response. */
 export function reportRequests(send: GuardedFetch, report: AuthorizationCore["report"]): GuardedFetch {
-  return async (url, init) => {
-    const request = requestInWords(url, init);
+  return async (url, init = {}) => {
+    const { method = "GET", body } = init;
+    const { origin, pathname } = new URL(url);
+    const grantType = body instanceof URLSearchParams ? body.get("grant_type") : null;
+    const request = `${method} ${origin}${pathname}${grantType === null ? "" : `, ${grantType}`}`;
     try {
       const response = await send(url, init);
       report(`${request}: ${response.status}`);
@@ -152,11 +147,4 @@ export function reportRequests(send: GuardedFetch, report: AuthorizationCore["re
       throw error;
     }
   };
-}
-
-/** Returns the method, the URL and the grant type of a request, without its secrets. */
-function requestInWords(url: string, { method = "GET", body }: GuardedInit = {}): string {
-  const { origin, pathname } = new URL(url);
-  const grantType = body instanceof URLSearchParams ? body.get("grant_type") : null;
-  return `${method} ${origin}${pathname}${grantType === null ? "" : `, ${grantType}`}`;
 }

@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { wrongAudience } from "../token-audience.ts";
-import { type Endpoints, type KnownClient, type TokenResponse, requestTokens } from "./endpoints.ts";
+import { type Endpoints, type KnownClient, type TokenResponse, requestTokens, scopeParameter } from "./endpoints.ts";
 import { type Grant, type GrantContext, reportRequests } from "./grant.ts";
 import { authenticateClient } from "./registration/known-client.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
@@ -22,16 +22,17 @@ type Request = (context: GrantContext, known: KnownClient, scope: { scope?: stri
 
 /** The grant of `clientCredentials` (OAuth 2.1, 4.2). */
 export function clientCredentialsGrant({ client }: ClientCredentialsOptions): Grant {
-  return machineGrant(client, ({ endpoints }, known, scope) =>
-    requestTokens(endpoints, known, { grantType: "client_credentials", parameters: scope }),
+  return machineGrant(client, (context, known, scope) =>
+    requestTokens(context, known, { grantType: "client_credentials", parameters: scope }),
   );
 }
 
 /** The grant of `workloadIdentity` (RFC 7523, 2.1). */
 export function workloadIdentityGrant({ client, assertion }: WorkloadIdentityOptions): Grant {
-  return machineGrant(client, async ({ at: { issuer, resource }, endpoints }, known, scope) => {
+  return machineGrant(client, async (context, known, scope) => {
+    const { issuer, resource } = context.at;
     const jwt = await callApplication("assertion", () => assertion({ issuer, resource }));
-    return requestTokens(endpoints, known, { grantType: JWT_BEARER, parameters: { ...scope, assertion: jwt } });
+    return requestTokens(context, known, { grantType: JWT_BEARER, parameters: { ...scope, assertion: jwt } });
   });
 }
 
@@ -39,7 +40,7 @@ export function workloadIdentityGrant({ client, assertion }: WorkloadIdentityOpt
 export function enterpriseManagedGrant(options: EnterpriseManagedOptions): Grant {
   const exchange = identityExchange(options);
   return machineGrant(options.client, async (context, known, scope) =>
-    requestTokens(context.endpoints, known, { grantType: JWT_BEARER, parameters: await exchange(context, scope) }),
+    requestTokens(context, known, { grantType: JWT_BEARER, parameters: await exchange(context, scope) }),
   );
 }
 
@@ -52,8 +53,8 @@ function machineGrant(client: ClientCredential, request: Request): Grant {
     mayChangeIssuer: false,
     client: known,
     async obtain(context, scopes) {
-      const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
-      return { response: await request(context, await known(context), scope), clientId: client.id };
+      const response = await request(context, await known(context), scopeParameter(scopes));
+      return { response, clientId: client.id };
     },
   };
 }
@@ -74,13 +75,13 @@ function identityExchange({
     const { at, connection, storage, signal } = context;
     // The application configures the identity provider, so a private address is allowed.
     const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
-    const fetch = reportRequests(send, context.endpoints.report);
+    const fetch = reportRequests(send, context.report);
     const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
     const subject = await callApplication("identity", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
     const resourceParameter = at.resourceParameter ?? at.resource;
     const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
-    const endpoints: Endpoints = { ...context.endpoints, at: provider, fetch, dpop: undefined };
+    const endpoints: Endpoints = { ...context, at: provider, fetch, dpop: undefined };
     const asClient = await authenticateClient(client, { metadata, storage });
     const response = await requestTokens(endpoints, asClient, {
       grantType: TOKEN_EXCHANGE,

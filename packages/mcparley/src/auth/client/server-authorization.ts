@@ -1,4 +1,4 @@
-import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
+import { type HttpAuthRefusal, type HttpAuthRequest, type HttpConnection, nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
 import {
@@ -49,7 +49,6 @@ interface StepUp extends Pick<HttpAuthRefusal, "repeated" | "challenges"> {
 /** The authorization of requests to one MCP server: the token in use, and the decision after a refusal. */
 export class ServerAuthorization {
   readonly #core: AuthorizationCore;
-  readonly #server: URL;
   readonly #location: StoredValue<TokenLocation>;
   #at: Discovered | undefined;
   #token: TokenRecord | undefined;
@@ -74,10 +73,14 @@ export class ServerAuthorization {
   /** The last sign-in that failed, and the number of them since the last success. */
   #failedSignIns: { count: number; at: number; error: Error } | undefined;
 
-  constructor(core: AuthorizationCore, server: URL) {
+  constructor(core: AuthorizationCore) {
     this.#core = core;
-    this.#server = server;
-    this.#location = new StoredValue(core.storage, serverKey(core.name, server.href));
+    this.#location = new StoredValue(core.storage, serverKey(core.name, core.server.href));
+  }
+
+  /** Sets the connection settings of the authorization requests. */
+  useConnection(connection: HttpConnection | undefined): void {
+    this.#core.connection = connection;
   }
 
   async headers({ url, method }: HttpAuthRequest): Promise<Readonly<Record<string, string>>> {
@@ -111,11 +114,11 @@ export class ServerAuthorization {
 
   /** Finds the authorization server, with the challenge of a response with this status. */
   async discover({ resourceMetadata }: Challenge, status: number, signal: AbortSignal): Promise<Discovered> {
-    const { grant, options } = this.#core;
+    const { grant, options, server } = this.#core;
     const before = await this.#location.read();
     this.#at = await discover({
-      fetch: fetchFor(this.#core, this.#server),
-      server: this.#server,
+      fetch: fetchFor(this.#core),
+      server,
       challenged: resourceMetadata,
       isTokenRequired: status === 401 || status === 403,
       stored: before?.issuer,
@@ -208,26 +211,26 @@ export class ServerAuthorization {
   async signOut(token: TokenRecord, signal: AbortSignal): Promise<"revoked" | "forgotten" | "not_signed_in"> {
     this.#token = undefined;
     await this.#location.set(undefined);
-    const stored = storedTokens(this.#core, { ...token, server: this.#server });
-    if (!(await stored.read())) return "not_signed_in";
+    const stored = storedTokens(this.#core, token);
+    const tokens = await stored.read();
+    if (!tokens) return "not_signed_in";
+    await stored.set(undefined);
     try {
-      return (await revokeTokens(this.#core, await this.#issuerOf(token, signal))) ? "revoked" : "forgotten";
+      const at = await this.#issuerOf(token, signal);
+      return (await revokeTokens(this.#core, at, tokens)) ? "revoked" : "forgotten";
     } finally {
-      await stored.set(undefined);
-      const { grant, storage, clock } = this.#core;
-      const fetch = fetchFor(this.#core, this.#server);
-      const { issuer, clientId: signedOutClientId } = token;
-      const server = this.#server;
-      const assignment = { server, issuer, clientId: undefined, signedOutClientId, storage, clock, fetch };
-      await grant.assignTokens?.(assignment);
+      const { grant, server, storage, clock } = this.#core;
+      const { issuer, clientId } = token;
+      const access = { at: { server, issuer }, storage, clock, fetch: fetchFor(this.#core) };
+      await grant.assignTokens?.({ ...access, clientId, isSignedOut: true });
     }
   }
 
   /** Returns the authorization server that issued a token. */
   async #issuerOf(token: TokenRecord, signal: AbortSignal): Promise<Discovered> {
     if (this.#at?.issuer === token.issuer && this.#at.resource === token.resource) return this.#at;
-    const { resource } = this.#core.options;
-    return discoverFor(token, { fetch: fetchFor(this.#core, this.#server), server: this.#server, resource, signal });
+    const { server, options } = this.#core;
+    return discoverFor(token, { fetch: fetchFor(this.#core), server, resource: options.resource, signal });
   }
 
   /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
@@ -243,7 +246,7 @@ export class ServerAuthorization {
     if (!location || this.#token) return;
     const { issuer } = this.#core.options;
     if (issuer !== undefined && issuer !== location.issuer) return;
-    const token = await storedTokens(this.#core, { ...location, server: this.#server }).read();
+    const token = await storedTokens(this.#core, location).read();
     if (token && !this.#token) await this.#adopt(token, "stored");
   }
 
@@ -284,7 +287,8 @@ export class ServerAuthorization {
     const registration = isClientChecked ? "stored" : "checked";
     await this.#obtainForRequest(at, { scopes, registration, signal }).catch((error: unknown) => {
       const reason = sent === undefined ? undefined : reasonOf(challenge, sent);
-      const refused = reason === undefined ? undefined : `${nameOf(this.#server)} refused the stored token: ${reason}.`;
+      const refused =
+        reason === undefined ? undefined : `${nameOf(this.#core.server)} refused the stored token: ${reason}.`;
       throw withReasons(error, [refused, refusal?.message ?? stored?.renewalRefusal]);
     });
     return true;
@@ -293,7 +297,7 @@ export class ServerAuthorization {
   #reportRefusal(status: number, challenge: Challenge, token: string): void {
     const reason = reasonOf(challenge, token);
     const shown = reason === undefined ? "" : `: ${reason}`;
-    this.#core.report(`${nameOf(this.#server)} refused the access token with status ${status}${shown}`);
+    this.#core.report(`${nameOf(this.#core.server)} refused the access token with status ${status}${shown}`);
   }
 
   /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */

@@ -7,10 +7,10 @@ import { checkDpopAlgorithms } from "./dpop.ts";
 import {
   type Endpoints,
   type KnownClient,
-  type RefreshRequest,
   type TokenResponse,
-  refreshToken,
+  requestTokens,
   revokeToken,
+  scopeParameter,
 } from "./endpoints.ts";
 import {
   type AuthorizationCore,
@@ -83,9 +83,7 @@ export async function obtainTokens(
   const token = toTokenRecord(response, { at, clientId, requestedScopes: scopes, since: clock.now() });
   core.report(describeTokens(token, clock.now()));
   await stored.set(token);
-  const { server, issuer } = at;
-  const { storage } = core;
-  await grant.assignTokens?.({ server, issuer, clientId, storage, clock, fetch: context.endpoints.fetch });
+  await grant.assignTokens?.({ ...context, clientId, isSignedOut: false });
   return token;
 }
 
@@ -116,8 +114,7 @@ export async function refreshTokens(core: AuthorizationCore, at: Discovered, sta
     if (!client) return {};
     const since = clock.now();
     try {
-      const request = { token: present.refreshToken, scopes: present.grantedScopes };
-      const response = await requestRefresh(context.endpoints, client, request);
+      const response = await requestRefresh(context, client, present);
       const renewed = toTokenRecord(response, { at, clientId, since, before: present });
       core.report(describeTokens(renewed, clock.now()));
       // Only a sign-in writes without this lock, and its tokens are newer.
@@ -140,33 +137,39 @@ export async function refreshTokens(core: AuthorizationCore, at: Discovered, sta
 async function requestRefresh(
   endpoints: Endpoints,
   client: KnownClient,
-  request: Pick<RefreshRequest, "token" | "scopes">,
+  { refreshToken = "", grantedScopes }: Pick<TokenRecord, "refreshToken" | "grantedScopes">,
 ): Promise<TokenResponse> {
+  const parameters = { ...scopeParameter(grantedScopes), refresh_token: refreshToken };
   try {
-    return await refreshToken(endpoints, client, { ...request, what: "to refresh tokens" });
+    return await requestTokens(endpoints, client, {
+      grantType: "refresh_token",
+      parameters,
+      what: "to refresh tokens",
+    });
   } catch (error) {
     const code = isFinalRefusal(error) ? refusalCode(error) : undefined;
     const { at } = endpoints;
-    if (code === "invalid_scope" && request.scopes) return requestRefresh(endpoints, client, { token: request.token });
+    if (code === "invalid_scope" && grantedScopes) return requestRefresh(endpoints, client, { refreshToken });
     if ((code !== "invalid_target" && code !== "invalid_request") || at.resourceParameter === undefined) throw error;
-    return requestRefresh({ ...endpoints, at: { ...at, resourceParameter: undefined } }, client, request);
+    const withoutResource = { ...endpoints, at: { ...at, resourceParameter: undefined } };
+    return requestRefresh(withoutResource, client, { refreshToken, ...(grantedScopes && { grantedScopes }) });
   }
 }
 
-/** Deletes the tokens, and revokes them if the authorization server supports it. Returns whether it revoked them. */
-export async function revokeTokens(core: AuthorizationCore, at: Discovered): Promise<boolean> {
-  const { grant, options } = core;
-  const stored = storedTokens(core, at);
-  const tokens = await stored.read();
-  await stored.set(undefined);
-  if (!tokens || at.metadata.revocation_endpoint === undefined) return false;
-  const context = await grantContext(core, at, { isBound: options.dpop ?? at.isDpopRequired });
-  const client = await grant.client(context, tokens.clientId);
+/** Revokes tokens if the authorization server supports it. Returns whether it revoked them. */
+export async function revokeTokens(
+  core: AuthorizationCore,
+  at: Discovered,
+  { accessToken, refreshToken, clientId }: TokenRecord,
+): Promise<boolean> {
+  if (at.metadata.revocation_endpoint === undefined) return false;
+  const context = await grantContext(core, at, { isBound: core.options.dpop ?? at.isDpopRequired });
+  const client = await core.grant.client(context, clientId);
   if (!client) return false;
 
   async function revoke(token: string, hint: "access_token" | "refresh_token"): Promise<boolean> {
     try {
-      await revokeToken(context.endpoints, client!, { token, hint });
+      await revokeToken(context, client!, { token, hint });
       return true;
     } catch (error) {
       const code = refusalCode(error);
@@ -178,8 +181,8 @@ export async function revokeTokens(core: AuthorizationCore, at: Discovered): Pro
     }
   }
 
-  const isRefreshRevoked = tokens.refreshToken !== undefined && (await revoke(tokens.refreshToken, "refresh_token"));
-  return (await revoke(tokens.accessToken, "access_token")) || isRefreshRevoked;
+  const isRefreshRevoked = refreshToken !== undefined && (await revoke(refreshToken, "refresh_token"));
+  return (await revoke(accessToken, "access_token")) || isRefreshRevoked;
 }
 
 /** Returns the context of one use of a grant. `isBound` requests tokens that are bound to a key. */
@@ -195,21 +198,21 @@ async function grantContext(
   }: { isBound: boolean } & Partial<Omit<ObtainOptions, "scopes">>,
 ): Promise<GrantContext> {
   if (isBound) checkDpopAlgorithms(at);
-  const { storage, clock, options } = core;
-  const prover = isBound ? await core.dpop.of(at.issuer) : undefined;
-  const allowPrivate = mayBePrivate(core, at.server);
+  const { storage, clock, options, report } = core;
   return {
     at,
-    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, clock, report: core.report, signal },
-    connection: connectionFor(core, at.server),
-    storage,
+    fetch: fetchFor(core),
+    dpop: isBound ? await core.dpop.of(at.issuer) : undefined,
     clock,
+    report,
+    signal,
+    connection: connectionFor(core),
+    storage,
+    checkUrl: (url) => checkUrl(url, mayBePrivate(core)),
     onVisit,
     warn: (error) => options.onError?.(error),
     registration,
     missingScopes,
-    signal,
-    checkUrl: (url) => checkUrl(url, allowPrivate),
   };
 }
 
@@ -218,8 +221,8 @@ async function grantContext(
  * URL of the server, because two servers may publish the same resource.
  */
 export function storedTokens(
-  { storage, name }: AuthorizationCore,
-  { server, issuer, resource }: { server: URL; issuer: string; resource: string },
+  { storage, name, server }: AuthorizationCore,
+  { issuer, resource }: { issuer: string; resource: string },
 ): StoredValue<TokenRecord> {
   return new StoredValue(storage, `tokens:${JSON.stringify([name, server.href, issuer, resource])}`);
 }

@@ -153,11 +153,6 @@ function withoutSignIn(client: Registration, server: string): Registration {
   return { ...client, signIns: client.signIns.filter((signIn) => signIn.server !== server) };
 }
 
-/** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
-export function offlineRefusal(storage: CredentialStorage, issuer: string, clientId: string): StoredValue<true> {
-  return new StoredValue(storage, `offline-refused:${JSON.stringify([issuer, clientId])}`);
-}
-
 /** The members of a response to a registration that are stored. The server chooses their types. */
 type RegistrationResponse = Readonly<Record<string, unknown>>;
 

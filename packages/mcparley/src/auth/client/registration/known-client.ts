@@ -13,12 +13,12 @@ import type { GrantContext } from "../grant.ts";
  */
 export async function authenticate(
   { method, ...credential }: ClientIdentity,
-  { at: { metadata }, endpoints, storage }: GrantContext,
+  { at: { metadata }, report, storage }: GrantContext,
 ): Promise<KnownClient> {
   const { id, secret } = credential;
   const authenticateAs = (usable: ClientCredential): Promise<KnownClient> =>
     authenticateClient(usable, { metadata, storage });
-  endpoints.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
+  report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
   switch (method) {
     case "none":
       return authenticateAs({ id });

@@ -6,12 +6,11 @@ import {
   type Registration,
   deleteRegistrations,
   fetchRegistration,
-  offlineRefusal,
   readRegistration,
 } from "./client-registrations.ts";
 import { StoredValue } from "../credentials.ts";
 import type { Discovered } from "../discovery/discovery.ts";
-import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "../endpoints.ts";
+import { type KnownClient, pushAuthorization, registerClient, requestTokens } from "../endpoints.ts";
 import { type GrantContext, type TokenAssignment, requireEndpoint } from "../grant.ts";
 import { authenticate } from "./known-client.ts";
 import { isClientRefusal, refusalCode } from "../oauth-error.ts";
@@ -30,8 +29,16 @@ export async function registeredRedirectUri(
   return redirectUri ?? (await usableRegistrations(context)).at(-1)?.redirectUris[0];
 }
 
-const registrationsAt = ({ storage, at }: GrantContext): ClientRegistrations =>
+const registrationsAt = ({ storage, at }: Pick<TokenAssignment, "at" | "storage">): ClientRegistrations =>
   new ClientRegistrations(storage, at.issuer);
+
+/** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
+export function offlineRefusal(
+  { storage, at }: Pick<TokenAssignment, "at" | "storage">,
+  clientId: string,
+): StoredValue<true> {
+  return new StoredValue(storage, `offline-refused:${JSON.stringify([at.issuer, clientId])}`);
+}
 
 /** Returns the stored registrations whose secrets have not expired, oldest first. */
 async function usableRegistrations(context: GrantContext): Promise<readonly Registration[]> {
@@ -58,7 +65,7 @@ export async function findClient(
     return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
   const registrations = registrationsAt(context);
-  const { at, clock, storage, endpoints } = context;
+  const { at, clock } = context;
   return registrations.exclusively(async () => {
     const isNew = context.registration === "new";
     const earlier = isNew ? undefined : await earlierClient(options, context, redirectUri);
@@ -67,7 +74,7 @@ export async function findClient(
     const registered = await register(options, context, redirectUri);
     const known = await authenticate(registered, context);
     const surplus = await registrations.add(registered, at.server.href, clock.now());
-    await deleteUnused(surplus, { storage, issuer: at.issuer, fetch: endpoints.fetch });
+    await deleteUnused(surplus, context);
     return known;
   });
 }
@@ -108,9 +115,8 @@ async function checkedClient(
   context: GrantContext,
   registration: Registration,
 ): Promise<KnownClient | undefined> {
-  const { at, endpoints, clock, signal } = context;
-  const { id } = registration;
-  const response = await fetchRegistration(endpoints.fetch, registration, signal);
+  const { at, fetch, report, clock, signal } = context;
+  const response = await fetchRegistration(fetch, registration, signal);
   if (response) {
     const present = readRegistration(response, registration, { issuer: at.issuer, now: clock.now() });
     if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).change(present);
@@ -120,25 +126,23 @@ async function checkedClient(
   const refusal = await clientRefusal(known, context);
   // The other code may mean only that the client may not use refresh tokens.
   if (!refusal || (refusalCode(refusal) !== "invalid_client" && response !== false)) return known;
-  endpoints.report(refusal.message);
-  if (await forgetClient(options, context, id)) return undefined;
-  throw refusedClient(refusal, id, options);
+  report(refusal.message);
+  if (await forgetClient(options, context, registration.id)) return undefined;
+  throw refusedClient(refusal, registration.id, options);
 }
 
 /**
  * Returns the error with which the token endpoint refuses a client, or undefined if it knows the client. It requests the renewal of an
  * invalid token, because every other answer than the refusal of the client shows that the client is known.
  */
-export async function clientRefusal(
-  known: KnownClient,
-  { endpoints, signal }: Pick<GrantContext, "endpoints" | "signal">,
-): Promise<LocalError | undefined> {
+export async function clientRefusal(known: KnownClient, context: GrantContext): Promise<LocalError | undefined> {
   // The refusal of the token is expected, so it is no step of the sign-in.
-  const silent = { ...endpoints, report: () => {} };
+  const silent = { ...context, report: () => {} };
+  const parameters = { refresh_token: crypto.randomUUID() };
   try {
-    await refreshToken(silent, known, { token: crypto.randomUUID(), what: "to accept the client" });
+    await requestTokens(silent, known, { grantType: "refresh_token", parameters, what: "to accept the client" });
   } catch (error) {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     if (isClientRefusal(error)) return error;
   }
   return undefined;
@@ -153,7 +157,6 @@ function withoutPort(redirectUri: string): string {
 
 /** Whether a server accepts a redirect URI of a client. Only a pushed request shows it before a page opens. */
 async function acceptsRedirectUri(known: KnownClient, context: GrantContext, redirectUri: string): Promise<boolean> {
-  const { endpoints, signal } = context;
   const parameters = {
     response_type: "code",
     redirect_uri: redirectUri,
@@ -161,10 +164,10 @@ async function acceptsRedirectUri(known: KnownClient, context: GrantContext, red
     code_challenge_method: "S256",
   };
   try {
-    await pushAuthorization(endpoints, known, parameters);
+    await pushAuthorization(context, known, parameters);
     return true;
   } catch {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     return false;
   }
 }
@@ -192,25 +195,26 @@ export async function forgetClient(
   clientId: string,
 ): Promise<boolean> {
   if (clientId === options.clientMetadataUrl || manualClients(options).some(({ id }) => id === clientId)) return false;
-  await offlineRefusal(context.storage, context.at.issuer, clientId).set(undefined);
+  await offlineRefusal(context, clientId).set(undefined);
   return registrationsAt(context).forget(clientId, context.clock.now());
 }
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
 export async function assignTokens(assignment: TokenAssignment): Promise<void> {
-  const { storage, clock, server, issuer, clientId, signedOutClientId } = assignment;
-  const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId, clock.now());
-  if (signedOutClientId !== undefined) await offlineRefusal(storage, issuer, signedOutClientId).set(undefined);
+  const { at, clock, clientId, isSignedOut } = assignment;
+  const registrations = registrationsAt(assignment);
+  const unused = await registrations.assign(at.server.href, isSignedOut ? undefined : clientId, clock.now());
+  if (isSignedOut) await offlineRefusal(assignment, clientId).set(undefined);
   await deleteUnused(unused, assignment);
 }
 
 /** Deletes what is stored for registrations that are no longer stored, and the registrations at their authorization server. */
 async function deleteUnused(
   unused: readonly Registration[],
-  { storage, issuer, fetch }: Pick<TokenAssignment, "storage" | "issuer" | "fetch">,
+  access: Pick<TokenAssignment, "at" | "storage" | "fetch">,
 ): Promise<void> {
-  for (const { id } of unused) await offlineRefusal(storage, issuer, id).set(undefined);
-  await deleteRegistrations(fetch, unused);
+  for (const { id } of unused) await offlineRefusal(access, id).set(undefined);
+  await deleteRegistrations(access.fetch, unused);
 }
 
 /** Returns the error for a client that is not replaced by another registration, with the cure. */
@@ -260,7 +264,7 @@ async function register(
   context: GrantContext,
   redirectUri: string,
 ): Promise<Registration> {
-  const { at, endpoints, clock } = context;
+  const { at, clock } = context;
   const { clientName = "mcparley", clientUri } = options;
   if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
   requireEndpoint(context, "registration_endpoint");
@@ -272,7 +276,7 @@ async function register(
   // values of "client_secret_basic", and the Python SDK revokes no token of its clients.
   const known = ["none", "client_secret_post", "client_secret_basic"];
   const registerFor = async (redirectUris: readonly string[]): Promise<Registration> => {
-    const registered = await registerClient(endpoints, {
+    const registered = await registerClient(context, {
       client_name: clientName.toWellFormed(),
       ...(clientUri !== undefined && { client_uri: clientUri }),
       redirect_uris: [...redirectUris],
