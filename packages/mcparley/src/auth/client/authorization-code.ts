@@ -19,6 +19,7 @@ import {
   isFinalRefusal,
   isLastingRefusal,
   refusalCode,
+  withSentence,
   withoutSecrets,
 } from "./oauth-error.ts";
 import {
@@ -128,14 +129,14 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
   } catch (error) {
     const again = { ...requested, context: { ...context, registration: "stored" as const } };
     if (isScopeRefusal(error) && mayOmitOffline && !isRefused) {
-      context.warn(repetitionOf(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
+      context.warn(withSentence(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
       const obtained = await signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes ?? []) });
       await refusal.set(true);
       return obtained;
     }
     if (!isClientRefusal(error)) throw error;
     if (isRetry || !(await forgetClient(options, context, clientId))) throw refusedClient(error, clientId, options);
-    context.warn(repetitionOf(error, "Another client is registered, and the sign-in starts again."));
+    context.warn(withSentence(error, "Another client is registered, and the sign-in starts again."));
     return signInWith(attempt, options, { ...again, isRetry: true });
   }
 }
@@ -165,11 +166,6 @@ async function redeem(
     stopListening();
     clock.clearTimeout(timer);
   }
-}
-
-/** Returns the warning that a refused sign-in starts again. */
-function repetitionOf({ code, message, data }: LocalError, next: string): LocalError {
-  return new LocalError(code, `${message} ${next}`, { data });
 }
 
 /** Whether an authorization server refuses the requested scopes: by its error code (RFC 6749, 4.1.2.1; Keycloak) or by its words. */

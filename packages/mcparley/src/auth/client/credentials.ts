@@ -1,4 +1,4 @@
-import { onAbort } from "../../rpc/abort.ts";
+import { unlessAborted } from "../../rpc/abort.ts";
 
 /**
  * A store for the registrations and tokens that authorization servers issue to clients. The values contain secrets.
@@ -43,7 +43,9 @@ export function memoryCredentials(): CredentialStorage {
     },
     exclusively(key, work, signal) {
       const previous = turns.get(key) ?? Promise.resolve();
-      const result = unlessEnded(previous, signal).then(work);
+      const result = unlessAborted(previous, signal, "Waiting")
+        .catch(() => signal?.throwIfAborted())
+        .then(work);
       const turn = result
         .catch(() => {})
         // A caller that no longer waits must not let the next one start.
@@ -55,21 +57,6 @@ export function memoryCredentials(): CredentialStorage {
       return result;
     },
   };
-}
-
-/** Resolves after `previous`. Rejects with the reason of the signal if it is aborted before that. */
-async function unlessEnded(previous: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  if (!signal) return void (await previous);
-  signal.throwIfAborted();
-  let removeListener: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    removeListener = onAbort(signal, () => reject(signal.reason as Error));
-  });
-  try {
-    await Promise.race([previous, aborted]);
-  } finally {
-    removeListener?.();
-  }
 }
 
 /** The key under which the issuer of the last tokens for a server is stored. */

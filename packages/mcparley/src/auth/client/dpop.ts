@@ -72,10 +72,8 @@ export async function withNonce<T>(send: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The keys to which tokens are bound. Each authorization server has its own, so that servers cannot link a client. */
-export interface DpopKeys {
-  of(issuer: string): Promise<DpopProver>;
-}
+/** Returns the key to which the tokens of an issuer are bound. Each issuer has its own, so that servers cannot link a client. */
+export type DpopKeys = (issuer: string) => Promise<DpopProver>;
 
 /**
  * Creates keys that cannot be exported from this process. With a storage, the keys are stored there, so that another
@@ -83,16 +81,14 @@ export interface DpopKeys {
  */
 export function dpopKeys(storage?: CredentialStorage): DpopKeys {
   const provers = new Map<string, Promise<DpopProver>>();
-  return {
-    of(issuer) {
-      const known = provers.get(issuer);
-      if (known) return known;
-      const keys = storage ? storedKeys(storage, `dpop-key:${issuer}`) : newKeys(false);
-      const prover = keys.then((pair) => new DpopProver(pair));
-      provers.set(issuer, prover);
-      prover.catch(() => provers.delete(issuer));
-      return prover;
-    },
+  return (issuer) => {
+    const known = provers.get(issuer);
+    if (known) return known;
+    const keys = storage ? storedKeys(storage, `dpop-key:${issuer}`) : newKeys(false);
+    const prover = keys.then((pair) => new DpopProver(pair));
+    provers.set(issuer, prover);
+    prover.catch(() => provers.delete(issuer));
+    return prover;
   };
 }
 

@@ -31,7 +31,7 @@ const cure = { forScheme: "Pass the http or https URL of the MCP server.", forUs
 export function openFlow(options: AuthorizationOptions, name: string, grant: Grant): OAuth {
   const { storage = memoryCredentials(), clock = systemClock } = options;
   const report = (step: string): void => reportStep(step, options);
-  const shared = { options, name, grant, storage, clock, dpop: dpopKeys(options.storage), report };
+  const shared = { options, name, grant, storage, clock, dpopKeyOf: dpopKeys(options.storage), report };
   const servers = new Map<string, ServerAuthorization>();
 
   function at(server: URL): ServerAuthorization {

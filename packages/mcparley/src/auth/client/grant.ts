@@ -99,8 +99,7 @@ export interface AuthorizationCore {
   readonly grant: Grant;
   readonly storage: CredentialStorage;
   readonly clock: Clock;
-  /** The keys to which tokens are bound, if they are. */
-  readonly dpop: DpopKeys;
+  readonly dpopKeyOf: DpopKeys;
   /** Calls the option `onStep`. */
   readonly report: (this: void, step: string) => void;
   readonly server: URL;

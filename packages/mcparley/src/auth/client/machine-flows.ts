@@ -37,10 +37,56 @@ export function workloadIdentityGrant({ client, assertion }: WorkloadIdentityOpt
 }
 
 /** The grant of `enterpriseManaged`: a token exchange (RFC 8693) at the identity provider, then an assertion grant. */
-export function enterpriseManagedGrant(options: EnterpriseManagedOptions): Grant {
-  const exchange = identityExchange(options);
-  return machineGrant(options.client, async (context, known, scope) =>
-    requestTokens(context, known, { grantType: JWT_BEARER, parameters: await exchange(context, scope) }),
+export function enterpriseManagedGrant({
+  client,
+  identityProvider,
+  identity,
+  fetch: customFetch,
+  clock,
+}: EnterpriseManagedOptions): Grant {
+  const { issuer, tokenEndpoint: token_endpoint } = identityProvider;
+  let known: AuthorizationServer | undefined = token_endpoint === undefined ? undefined : { issuer, token_endpoint };
+
+  /** Exchanges the identity of the user for a grant at the authorization server. Returns the parameters of the second request. */
+  async function exchange(context: GrantContext, scope: { scope?: string }): Promise<Record<string, string>> {
+    const { at, connection, storage, signal } = context;
+    // The application configures the identity provider, so a private address is allowed.
+    const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
+    const fetch = reportRequests(send, context.report);
+    const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
+    const subject = await callApplication("identity", identity);
+    const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
+    const resourceParameter = at.resourceParameter ?? at.resource;
+    const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
+    const endpoints: Endpoints = { ...context, at: provider, fetch, dpop: undefined };
+    const asClient = await authenticateClient(identityProvider.client, { metadata, storage });
+    const response = await requestTokens(endpoints, asClient, {
+      grantType: TOKEN_EXCHANGE,
+      parameters: {
+        ...scope,
+        requested_token_type: ID_JAG,
+        audience: at.issuer,
+        subject_token: token,
+        subject_token_type: TOKEN_TYPE + type,
+      },
+      // "n_a" is the type of a token that is not an access token.
+      recognizedTokenTypes: { n_a: () => {} },
+    });
+    const name = `The identity provider ${JSON.stringify(issuer)}`;
+    if (response.issued_token_type !== ID_JAG) {
+      const message = `${name} did not issue a token of the requested type ${ID_JAG}.`;
+      throw new LocalError("authorization_failed", message, { data: { issuer } });
+    }
+    const audienceError = wrongAudience(response.access_token, [at.issuer]);
+    if (audienceError !== undefined) {
+      throw new LocalError("authorization_failed", `${name} cannot be used: ${audienceError}.`, { data: { issuer } });
+    }
+    const granted = response.scope === undefined ? {} : { scope: response.scope };
+    return { assertion: response.access_token, ...scope, ...granted };
+  }
+
+  return machineGrant(client, async (context, asClient, scope) =>
+    requestTokens(context, asClient, { grantType: JWT_BEARER, parameters: await exchange(context, scope) }),
   );
 }
 
@@ -56,56 +102,6 @@ function machineGrant(client: ClientCredential, request: Request): Grant {
       const response = await request(context, await known(context), scopeParameter(scopes));
       return { response, clientId: client.id };
     },
-  };
-}
-
-type Exchange = (context: GrantContext, scope: { scope?: string }) => Promise<{ assertion: string; scope?: string }>;
-
-/** Returns the function that exchanges the identity of a user for a grant at one authorization server. */
-function identityExchange({
-  identityProvider,
-  identity,
-  fetch: customFetch,
-  clock,
-}: EnterpriseManagedOptions): Exchange {
-  const { issuer, tokenEndpoint, client } = identityProvider;
-  let known: AuthorizationServer | undefined =
-    tokenEndpoint === undefined ? undefined : { issuer, token_endpoint: tokenEndpoint };
-  return async (context, scope) => {
-    const { at, connection, storage, signal } = context;
-    // The application configures the identity provider, so a private address is allowed.
-    const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
-    const fetch = reportRequests(send, context.report);
-    const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
-    const subject = await callApplication("identity", identity);
-    const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
-    const resourceParameter = at.resourceParameter ?? at.resource;
-    const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
-    const endpoints: Endpoints = { ...context, at: provider, fetch, dpop: undefined };
-    const asClient = await authenticateClient(client, { metadata, storage });
-    const response = await requestTokens(endpoints, asClient, {
-      grantType: TOKEN_EXCHANGE,
-      parameters: {
-        ...scope,
-        requested_token_type: ID_JAG,
-        audience: at.issuer,
-        subject_token: token,
-        subject_token_type: TOKEN_TYPE + type,
-      },
-      // "n_a" is the type of a token that is not an access token.
-      recognizedTokenTypes: { n_a: () => {} },
-    });
-    if (response.issued_token_type !== ID_JAG) {
-      const message = `The identity provider ${JSON.stringify(issuer)} did not issue a token of the requested type ${ID_JAG}.`;
-      throw new LocalError("authorization_failed", message, { data: { issuer } });
-    }
-    const audienceError = wrongAudience(response.access_token, [at.issuer]);
-    if (audienceError !== undefined) {
-      const message = `The identity provider ${JSON.stringify(issuer)} cannot be used: ${audienceError}.`;
-      throw new LocalError("authorization_failed", message, { data: { issuer } });
-    }
-    const granted = response.scope === undefined ? {} : { scope: response.scope };
-    return { assertion: response.access_token, ...scope, ...granted };
   };
 }
 

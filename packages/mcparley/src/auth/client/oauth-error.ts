@@ -122,13 +122,18 @@ export function isClientRefusal(error: unknown): error is LocalError {
   return code === "invalid_client" || code === "unauthorized_client";
 }
 
+/** Returns an error with a sentence after its message. */
+export function withSentence({ code, message, data }: LocalError, sentence: string): LocalError {
+  return new LocalError(code, `${message} ${sentence}`, { data });
+}
+
 /** Returns the error for a client that was refused with both methods for its secret. */
-export function refusedTwice({ message, data }: LocalError, first: LocalError, firstMethod: string): LocalError {
+export function refusedTwice(second: LocalError, first: LocalError, firstMethod: string): LocalError {
   const { error, description } = first.data as { error: string; description?: string };
   const reason = inWords(error, description);
-  const isOther = !message.includes(reason);
-  const text = isOther ? `${message} With ${firstMethod} the reason was: ${reason}.` : message;
-  return new LocalError("authorization_failed", text, { data });
+  return second.message.includes(reason)
+    ? second
+    : withSentence(second, `With ${firstMethod} the reason was: ${reason}.`);
 }
 
 /** Returns the cure for a refused request. Some servers refuse an unknown parameter as an invalid request. */

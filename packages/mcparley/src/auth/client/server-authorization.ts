@@ -93,7 +93,7 @@ export class ServerAuthorization {
     const token = this.#token;
     if (!token) return {};
     if (token.tokenType === "bearer") return { authorization: `Bearer ${token.accessToken}` };
-    this.#prover ??= await this.#core.dpop.of(token.issuer);
+    this.#prover ??= await this.#core.dpopKeyOf(token.issuer);
     return this.#prover.headers(token.accessToken, url, method);
   }
 
@@ -115,19 +115,15 @@ export class ServerAuthorization {
   /** Finds the authorization server, with the challenge of a response with this status. */
   async discover({ resourceMetadata }: Challenge, status: number, signal: AbortSignal): Promise<Discovered> {
     const { grant, options, server } = this.#core;
-    const before = await this.#location.read();
     this.#at = await discover({
       fetch: fetchFor(this.#core),
       server,
       challenged: resourceMetadata,
       isTokenRequired: status === 401 || status === 403,
-      stored: before?.issuer,
+      stored: await this.#location.read(),
       preferred: grant.preferredIssuers?.() ?? [],
       mayChangeIssuer: grant.mayChangeIssuer,
-      issuer: options.issuer,
-      resource: options.resource,
-      acceptResource: options.acceptResource,
-      accepted: before?.resource,
+      options,
       signal,
     });
     this.#core.report(
@@ -230,7 +226,7 @@ export class ServerAuthorization {
   async #issuerOf(token: TokenRecord, signal: AbortSignal): Promise<Discovered> {
     if (this.#at?.issuer === token.issuer && this.#at.resource === token.resource) return this.#at;
     const { server, options } = this.#core;
-    return discoverFor(token, { fetch: fetchFor(this.#core), server, resource: options.resource, signal });
+    return discoverFor(token, { fetch: fetchFor(this.#core), server, options, signal });
   }
 
   /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
@@ -372,7 +368,7 @@ export class ServerAuthorization {
     this.#token = token;
     this.#origin = origin;
     this.#renewalPausedUntil = 0;
-    this.#prover = token.tokenType === "dpop" ? await this.#core.dpop.of(token.issuer) : undefined;
+    this.#prover = token.tokenType === "dpop" ? await this.#core.dpopKeyOf(token.issuer) : undefined;
     return token;
   }
 }
@@ -385,13 +381,10 @@ function isFailedSignIn(error: unknown): error is Error {
 /** Returns the error of a request that starts no sign-in, because the last one failed. */
 function paused(error: Error): LocalError {
   const { code, message, data } = error instanceof LocalError ? error : new LocalError("sign_in_failed", error.message);
+  const text = /[.!?]$/.test(message) ? message : `${message}.`;
   const minutes = SIGN_IN_PAUSE_MS / 60_000;
-  const text = `${withPeriod(message)} No other sign-in is started for ${minutes} minutes. Call \`signIn\` of the authorization to sign in.`;
-  return new LocalError(code, text, { data });
-}
-
-function withPeriod(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  const cure = `No other sign-in is started for ${minutes} minutes. Call \`signIn\` of the authorization to sign in.`;
+  return new LocalError(code, `${text} ${cure}`, { data });
 }
 
 /** Returns the scopes of all sets, each once. */

@@ -202,7 +202,7 @@ async function grantContext(
   return {
     at,
     fetch: fetchFor(core),
-    dpop: isBound ? await core.dpop.of(at.issuer) : undefined,
+    dpop: isBound ? await core.dpopKeyOf(at.issuer) : undefined,
     clock,
     report,
     signal,

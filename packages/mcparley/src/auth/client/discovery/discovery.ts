@@ -82,20 +82,13 @@ interface DiscoverOptions {
   challenged: string | undefined;
   /** Whether the server refused a request because of its token. */
   isTokenRequired: boolean;
-  /** The issuer of the stored tokens. It has precedence, and is not replaced while it is unavailable. */
-  stored: string | undefined;
+  /** The issuer of the stored tokens has precedence, and is not replaced while it is unavailable. Their resource was accepted before. */
+  stored: { readonly issuer: string; readonly resource: string } | undefined;
   /** The other issuers for which credentials exist, best first. */
   preferred: readonly string[];
   /** Whether another authorization server is used if the best one fails. */
   mayChangeIssuer: boolean;
-  /** The only issuer to use. */
-  issuer: string | undefined;
-  /** Replaces the published resource. `false` sends none. */
-  resource: string | false | undefined;
-  /** Decides whether to accept an identifier that is shorter than the URL of the server. */
-  acceptResource: AuthorizationOptions["acceptResource"];
-  /** The identifier that was accepted for this server before. */
-  accepted: string | undefined;
+  options: Pick<AuthorizationOptions, "issuer" | "resource" | "acceptResource">;
   signal: AbortSignal;
 }
 
@@ -105,20 +98,20 @@ interface DiscoverOptions {
  * Throws `LocalError` `authorization_failed` if none can be used: its metadata is missing, names another issuer, or is not
  * that of the issuer that `options.issuer` requires. The same if the server's identifier is not accepted.
  */
-export async function discover(options: DiscoverOptions): Promise<Discovered> {
-  const { fetch, server, challenged, stored, signal } = options;
+export async function discover(request: DiscoverOptions): Promise<Discovered> {
+  const { fetch, server, challenged, isTokenRequired, stored, options, signal } = request;
   const published = await discoverResource(fetch, server, { challenged, signal });
-  if (published?.isShorter && published.resource !== options.accepted) {
-    await requireAcceptance(published.resource, options);
+  if (published?.isShorter && published.resource !== stored?.resource) {
+    await requireAcceptance(published.resource, server, options);
   }
   // The URL of a server is its identifier without the slash that the URL parser adds to an origin.
   const isOrigin = server.pathname === "/" && server.search === "";
   const resource = published?.resource ?? (isOrigin ? server.origin : server.href);
   const resourceMembers = {
     server,
-    isTokenRequired: options.isTokenRequired,
+    isTokenRequired,
     resource,
-    resourceParameter: options.resource === false ? undefined : (options.resource ?? resource),
+    resourceParameter: parameterFor(resource, options),
     scopesSupported: published?.scopesSupported,
     isDpopRequired: published?.isDpopRequired ?? false,
     dpopAlgorithms: published?.dpopAlgorithms,
@@ -135,7 +128,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
       return { ...resourceMembers, metadata, isAssumed: false, issuer, discoverNext };
     } catch (error) {
       signal.throwIfAborted();
-      const mayRecover = issuer === stored && isUnavailable(error);
+      const mayRecover = issuer === stored?.issuer && isUnavailable(error);
       if (mayRecover || !discoverNext) throw error;
       return discoverNext().catch(() => {
         throw error;
@@ -143,13 +136,14 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
     }
   }
 
-  return discoverFirst(chooseIssuers(published?.authorizationServers ?? [], options));
+  return discoverFirst(chooseIssuers(published?.authorizationServers ?? [], request));
 }
 
 /** Throws `LocalError` `authorization_failed` unless `acceptResource` accepts the identifier for this server. */
 async function requireAcceptance(
   resource: string,
-  { server, acceptResource }: Pick<DiscoverOptions, "server" | "acceptResource">,
+  server: URL,
+  { acceptResource }: DiscoverOptions["options"],
 ): Promise<void> {
   const accepted: unknown = await acceptResource?.({ resource, server: server.href });
   if (accepted === true) return;
@@ -161,10 +155,12 @@ async function requireAcceptance(
 }
 
 /** Returns the issuers to try, best first. Empty if the server names none. */
-function chooseIssuers(named: readonly string[], options: DiscoverOptions): readonly string[] {
-  const { issuer, stored, preferred, mayChangeIssuer, server } = options;
+function chooseIssuers(
+  named: readonly string[],
+  { options: { issuer }, stored, preferred, mayChangeIssuer, server }: DiscoverOptions,
+): readonly string[] {
   if (issuer === undefined) {
-    const withCredentials = [stored ?? [], preferred].flat().filter((one) => named.includes(one));
+    const withCredentials = [stored?.issuer ?? [], preferred].flat().filter((one) => named.includes(one));
     return [...new Set([...withCredentials, ...named])].slice(0, mayChangeIssuer ? MAX_ISSUERS : 1);
   }
   if (named.length === 0 || named.includes(issuer)) return [issuer];
@@ -181,9 +177,8 @@ function chooseIssuers(named: readonly string[], options: DiscoverOptions): read
  */
 export async function discoverFor(
   { issuer, resource, tokenType }: { issuer: string; resource: string; tokenType: "bearer" | "dpop" },
-  options: Pick<DiscoverOptions, "fetch" | "server" | "resource" | "signal">,
+  { fetch, server, options, signal }: Pick<DiscoverOptions, "fetch" | "server" | "options" | "signal">,
 ): Promise<Discovered> {
-  const { fetch, server, signal } = options;
   const isOwnOrigin = issuer === server.origin || issuer === `${server.origin}/`;
   const found = isOwnOrigin
     ? await legacyIssuer(fetch, server, signal)
@@ -192,7 +187,20 @@ export async function discoverFor(
     const message = `The authorization server ${JSON.stringify(issuer)} no longer exists at its origin.`;
     throw new LocalError("authorization_failed", message);
   }
-  const resourceParameter = options.resource === false ? undefined : (options.resource ?? resource);
-  const unknown = { isTokenRequired: true, scopesSupported: undefined, dpopAlgorithms: undefined };
-  return { ...found, ...unknown, server, issuer, resource, resourceParameter, isDpopRequired: tokenType === "dpop" };
+  return {
+    ...found,
+    server,
+    issuer,
+    resource,
+    resourceParameter: parameterFor(resource, options),
+    isTokenRequired: true,
+    isDpopRequired: tokenType === "dpop",
+    scopesSupported: undefined,
+    dpopAlgorithms: undefined,
+  };
+}
+
+/** Returns the value of the `resource` parameter: that of the option, or else the identifier. */
+function parameterFor(identifier: string, { resource = identifier }: DiscoverOptions["options"]): string | undefined {
+  return resource === false ? undefined : resource;
 }

@@ -13,7 +13,7 @@ import type { Discovered } from "../discovery/discovery.ts";
 import { type KnownClient, pushAuthorization, registerClient, requestTokens } from "../endpoints.ts";
 import { type GrantContext, type TokenAssignment, requireEndpoint } from "../grant.ts";
 import { authenticate } from "./known-client.ts";
-import { isClientRefusal, refusalCode } from "../oauth-error.ts";
+import { isClientRefusal, refusalCode, withSentence } from "../oauth-error.ts";
 import type { RegisteredClient, RegistrationOptions } from "../options.ts";
 
 /** Returns the issuers of the clients that were registered manually. */
@@ -218,18 +218,14 @@ async function deleteUnused(
 }
 
 /** Returns the error for a client that is not replaced by another registration, with the cure. */
-export function refusedClient(
-  { code, message, data }: LocalError,
-  clientId: string,
-  options: RegistrationOptions,
-): LocalError {
+export function refusedClient(refusal: LocalError, clientId: string, options: RegistrationOptions): LocalError {
   const isManual = manualClients(options).some(({ id }) => id === clientId);
   const cure = isManual
     ? "Check the id, the secret and the method of the option `client`."
     : clientId === options.clientMetadataUrl
       ? "Check the document at the URL of the option `clientMetadataUrl`."
       : "Its previous registration was refused too, so no third one is made. Register a client manually, and set the option `client`.";
-  return new LocalError(code, `${message} ${cure}`, { data });
+  return withSentence(refusal, cure);
 }
 
 function manualClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
