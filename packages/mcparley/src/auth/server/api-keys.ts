@@ -2,7 +2,7 @@ import type { HttpServerAuth } from "../../http/server/options.ts";
 import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/core/context.ts";
-import { tokenIn } from "./authorization-headers.ts";
+import { readPresented } from "./authorization-headers.ts";
 import { type BearerOptions, bearer } from "./bearer.ts";
 import { invalid } from "./option-checks.ts";
 
@@ -88,7 +88,7 @@ export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): 
       const match = await auth.match?.(request);
       if (match !== "possible") return match;
       // Any other token in `Authorization` is for another entry.
-      return (await ownerOf(tokenIn(request)?.token ?? "")) && "certain";
+      return (await ownerOf(readPresented(request)?.token ?? "")) && "certain";
     },
   };
 }

@@ -3,7 +3,7 @@ import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { HttpServerAuth } from "../../http/server/options.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/core/context.ts";
-import { BadPresentation, maxToken, readPresented, tokenIn } from "./authorization-headers.ts";
+import { maxToken, readPresented } from "./authorization-headers.ts";
 import { invalid } from "./option-checks.ts";
 import { InvalidToken } from "./verified-token.ts";
 
@@ -47,7 +47,7 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
   const name = header?.toLowerCase();
   return {
     match(request) {
-      const presented = tokenIn(request);
+      const presented = readPresented(request);
       if (presented) return presented.scheme === "Bearer" ? "possible" : undefined;
       return name !== undefined && request.header(name) ? "certain" : undefined;
     },
@@ -74,13 +74,9 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
 }
 
 function readToken(request: HttpRequestHead, name: string | undefined): string | undefined {
-  try {
-    const presented = readPresented(request);
-    if (presented?.scheme === "Bearer") return presented.token;
-  } catch (error) {
-    if (error instanceof BadPresentation) throw refused(400, error.message, { error: "invalid_request" });
-    throw error;
-  }
+  const presented = readPresented(request);
+  if (presented?.problem !== undefined) throw refused(400, presented.problem, { error: "invalid_request" });
+  if (presented?.scheme === "Bearer") return presented.token;
   const given = name === undefined ? undefined : request.header(name);
   if (given === undefined || given === "") return undefined;
   if (given.length <= maxToken) return given;

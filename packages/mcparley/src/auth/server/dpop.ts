@@ -5,20 +5,7 @@ import { refuseStore } from "../../store/server-store.ts";
 import type { BoundToken } from "./checks/proof-checks.ts";
 import { withChecks } from "./load-checks.ts";
 import { invalid } from "./option-checks.ts";
-
-/** How the proofs of tokens that are bound to a key are checked (DPoP, RFC 9449). */
-export interface DpopOptions {
-  /** Whether tokens that are not bound to a key are rejected. Default: false. */
-  required?: boolean;
-  /**
-   * Whether each proof must contain a nonce of this server, so that proofs cannot be made in advance. `true` uses a random
-   * secret for this process. If several processes serve the resource, give all of them the same secret of at least 32
-   * bytes. Default: false.
-   */
-  nonce?: boolean | Uint8Array;
-  /** Maximum age of a proof in seconds, at most 300. Default: 60. */
-  maxAge?: number;
-}
+import type { DpopOptions } from "./options.ts";
 
 /** Checks that the sender of a token has the key that the token is bound to. */
 export interface ProofChecker {

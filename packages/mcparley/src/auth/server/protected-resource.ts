@@ -6,17 +6,16 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/core/context.ts";
 import {
-  BadPresentation,
   type ChallengeOptions,
   type PresentedToken,
   type Reason,
   challengeHeader,
   readPresented,
-  tokenIn,
 } from "./authorization-headers.ts";
 import { checkClaims } from "./claims.ts";
-import { type DpopOptions, type ProofChecker, makeProofChecker } from "./dpop.ts";
+import { type ProofChecker, makeProofChecker } from "./dpop.ts";
 import { checkIdentifier, checkVerifiers, invalid } from "./option-checks.ts";
+import type { DpopOptions } from "./options.ts";
 import { type ResourceDescription, describeResource, metadataUrlOf, publish } from "./published-metadata.ts";
 import {
   InvalidProof,
@@ -145,7 +144,7 @@ function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
     metadata,
     metadataUrl,
     document: publish(metadata, metadataUrl),
-    match: (request) => tokenIn(request) && "possible",
+    match: (request) => readPresented(request) && "possible",
     challenge(required, request) {
       const scheme = readPresented(request)?.scheme ?? "Bearer";
       return challengeHeader(challenges, required, { scheme, error: "insufficient_scope" });
@@ -188,16 +187,11 @@ function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
 type Refuse = (status: number, message: string, reason?: Reason) => HttpRefusal;
 
 function readToken(request: HttpRequestHead, refuse: Refuse): PresentedToken {
-  let presented: PresentedToken | undefined;
-  try {
-    presented = readPresented(request);
-  } catch (error) {
-    if (!(error instanceof BadPresentation)) throw error;
-    const reason = { scheme: "Bearer", error: "invalid_request", description: error.message } as const;
-    throw refuse(400, error.message, reason);
-  }
-  if (presented) return presented;
-  throw refuse(401, "Authorization is required: send an access token in the Authorization header.");
+  const presented = readPresented(request);
+  if (!presented) throw refuse(401, "Authorization is required: send an access token in the Authorization header.");
+  const { scheme, problem } = presented;
+  if (problem === undefined) return presented;
+  throw refuse(400, problem, { scheme, error: "invalid_request", description: problem });
 }
 
 /** Returns the result of the first verifier that knows the token. */

@@ -5,41 +5,25 @@ import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import type { ClientCredential } from "../../client-credential.ts";
 import { isClientRefusal, toAuthorizationError } from "../../client/oauth-error.ts";
 import { normalizeResponse } from "../../issuer-document.ts";
+import type { IntrospectionVerifierOptions } from "../options.ts";
 import { issuerUnavailable } from "../verified-token.ts";
 import { issuerClient } from "./issuer.ts";
-
-interface IntrospectionSetting {
-  readonly issuer: string;
-  readonly client: ClientCredential;
-  readonly endpoint?: string | undefined;
-  readonly fetch?: typeof fetch | undefined;
-  readonly clock: Clock;
-}
 
 /**
  * Returns the function that reads the claims of a token. It rejects with `LocalError`: `unreachable` if the issuer does not respond,
  * `authorization_failed` if the issuer refuses the request or its response is invalid.
  */
-export function introspection({
-  issuer,
-  client: credential,
-  endpoint,
-  fetch,
-  clock,
-}: IntrospectionSetting): (token: string) => Promise<JsonObject> {
-  const prepare = issuerClient({
-    issuer,
-    client: credential,
-    clock,
-    fetch,
-    endpoint: { name: "introspection_endpoint", url: endpoint },
-  });
+export function introspection(
+  options: IntrospectionVerifierOptions & { clock: Clock },
+): (token: string) => Promise<JsonObject> {
+  const { issuer, client: credential } = options;
+  const prepare = issuerClient(options, "introspection_endpoint", options.endpoint);
   return async (token) => {
     try {
-      const { server, client, authentication, options } = await prepare();
+      const { server, client, authentication, requestOptions } = await prepare();
       if (!server.introspection_endpoint) throw withoutEndpoint(issuer);
       const response = await oauth.introspectionRequest(server, client, authentication, token, {
-        ...options,
+        ...requestOptions,
         additionalParameters: { token_type_hint: "access_token" },
       });
       return await oauth.processIntrospectionResponse(server, client, await normalizeResponse(response));

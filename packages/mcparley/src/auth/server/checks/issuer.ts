@@ -24,7 +24,7 @@ interface IssuerClient {
   readonly server: oauth.AuthorizationServer;
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
-  readonly options: RequestOptions;
+  readonly requestOptions: RequestOptions;
 }
 
 interface RequestOptions {
@@ -35,24 +35,23 @@ interface RequestOptions {
 interface IssuerClientOptions {
   issuer: string;
   client: ClientCredential;
-  fetch: typeof globalThis.fetch | undefined;
+  fetch?: typeof globalThis.fetch | undefined;
   clock: Clock;
-  /** The endpoint of the requests. If its URL is known, the metadata of the issuer is not fetched. */
-  endpoint: { name: AuthenticatedEndpoint; url: string | undefined };
 }
 
-/** Makes this server a client of an authorization server, and returns the function that prepares its requests. */
-export function issuerClient({
-  issuer,
-  client,
-  clock,
-  endpoint,
-  fetch: customFetch,
-}: IssuerClientOptions): () => Promise<IssuerClient> {
-  const authentication = clientAuthentication(client, endpoint.name);
+/**
+ * Makes this server a client of an authorization server, and returns the function that prepares its requests to an endpoint. If the URL of
+ * the endpoint is known, the metadata of the issuer is not fetched.
+ */
+export function issuerClient(
+  { issuer, client, clock, fetch: customFetch }: IssuerClientOptions,
+  endpoint: AuthenticatedEndpoint,
+  url: string | undefined,
+): () => Promise<IssuerClient> {
+  const authentication = clientAuthentication(client, endpoint);
   const fetch = trustedFetch(customFetch, clock);
   const metadata = issuerMetadata(issuer, fetch, clock);
-  const options: RequestOptions = {
+  const requestOptions: RequestOptions = {
     // TLS is required by the fetch and by the checks of the options.
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url, { method, headers, body }) => {
@@ -61,9 +60,8 @@ export function issuerClient({
     },
   };
   return async () => {
-    const { name, url } = endpoint;
-    const server = url === undefined ? await metadata() : { issuer, [name]: url };
-    return { server, client: { client_id: client.id }, authentication: await authentication(server), options };
+    const server = url === undefined ? await metadata() : { issuer, [endpoint]: url };
+    return { server, client: { client_id: client.id }, authentication: await authentication(server), requestOptions };
   };
 }
 

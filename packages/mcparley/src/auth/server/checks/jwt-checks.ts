@@ -1,6 +1,5 @@
 import {
   type CryptoKey,
-  type JSONWebKeySet,
   type JWTHeaderParameters,
   type JWTVerifyOptions,
   type JWTVerifyResult,
@@ -14,18 +13,10 @@ import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { printableJson } from "../../../rpc/printable.ts";
 import { clockDifference, tokenOf } from "../claims.ts";
-import { InvalidToken, type ScopesOf, type TokenVerifier, issuerUnavailable } from "../verified-token.ts";
+import type { JwtVerifierOptions } from "../options.ts";
+import { InvalidToken, type TokenVerifier, issuerUnavailable } from "../verified-token.ts";
 import { trustedFetch } from "./issuer.ts";
 import { type IssuerKeys, type KeySet, issuerKeys } from "./issuer-keys.ts";
-
-interface JwtSetting {
-  readonly verification: Verification;
-  readonly jwks: string | JSONWebKeySet | undefined;
-  readonly types: readonly string[];
-  readonly scopesOf: ScopesOf | undefined;
-  readonly fetch: typeof fetch | undefined;
-  readonly clock: Clock;
-}
 
 interface Verification extends JWTVerifyOptions {
   readonly issuer: string;
@@ -34,7 +25,10 @@ interface Verification extends JWTVerifyOptions {
 }
 
 /** Makes the verifier of the access tokens of one issuer that are JWTs (RFC 9068). */
-export function jwtChecks({ verification, jwks, types, scopesOf, fetch, clock }: JwtSetting): TokenVerifier {
+export function jwtChecks(
+  { jwks, types = ["at+jwt", "JWT"], scopesOf, fetch, clock }: JwtVerifierOptions & { clock: Clock },
+  verification: Verification,
+): TokenVerifier {
   const { issuer } = verification;
   const keys = issuerKeys({ issuer, jwks, fetch: trustedFetch(fetch, clock), clock });
   return async (token) => {
