@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 
-const defaultUri = "http://127.0.0.1/callback";
+const defaultOrigin = "http://127.0.0.1";
+const defaultPath = "/callback";
 /** A redirect URI of this machine, with or without a port. Its text is sent as it is registered. */
 const loopbackUri = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::(\d{1,5}))?((?:\/[^/?#][^?#]*|\/)?)$/;
 /** Maximum size of a request's head in bytes. Some authorization servers issue long codes. */
@@ -39,16 +41,16 @@ export class LoopbackListener {
     const http = createServer({ maxHeaderSize, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 });
     const [, origin = "", port, path = ""] = loopbackUri.exec(previous ?? "") ?? [];
     const isUsable = origin !== "" && (port === undefined || (Number(port) >= 1024 && Number(port) <= 65_535));
-    const isListening =
-      isUsable &&
-      (await listen(http, origin, Number(port ?? 0)).then(
-        () => true,
-        () => false,
-      ));
-    if (isListening) return new LoopbackListener(http, origin, path);
-    const { origin: defaultOrigin, pathname } = new URL(defaultUri);
+    if (isUsable) {
+      try {
+        await listen(http, origin, Number(port ?? 0));
+        return new LoopbackListener(http, origin, path);
+      } catch {
+        // The port is not free, or this machine has no such address.
+      }
+    }
     await listen(http, defaultOrigin, 0);
-    return new LoopbackListener(http, defaultOrigin, pathname);
+    return new LoopbackListener(http, defaultOrigin, defaultPath);
   }
 
   private constructor(http: Server, origin: string, path: string) {
@@ -68,23 +70,15 @@ export class LoopbackListener {
    * Resolves with the URL of the first request that has the state, or with any state if it is undefined. Other requests are
    * answered with status 404. Rejects with the reason of the signal.
    */
-  receive(state: string | undefined, signal: AbortSignal): Promise<URL> {
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const abort = (): void => {
-        this.#expected = undefined;
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      this.#expected = {
-        state,
-        take: (url) => {
-          this.#expected = undefined;
-          signal.removeEventListener("abort", abort);
-          resolve(url);
-        },
-      };
-    });
+  async receive(state: string | undefined, signal: AbortSignal): Promise<URL> {
+    const redirect = new Promise<URL>((resolve) => (this.#expected = { state, take: resolve }));
+    try {
+      return await unlessAborted(redirect, signal, "The sign-in");
+    } catch {
+      throw signal.reason;
+    } finally {
+      this.#expected = undefined;
+    }
   }
 
   /** Stops listening, and sends the responses that were written. */
@@ -107,7 +101,9 @@ export class LoopbackListener {
     const isExpected = redirect && expected && matches(redirect, expected.state);
     response.writeHead(isExpected ? 200 : 404, headers);
     response.end(isExpected ? received : notExpected);
-    if (isExpected) expected.take(redirect);
+    if (!isExpected) return;
+    this.#expected = undefined;
+    expected.take(redirect);
   }
 }
 
