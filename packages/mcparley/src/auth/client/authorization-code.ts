@@ -19,6 +19,7 @@ import {
   isFinalRefusal,
   isLastingRefusal,
   refusalCode,
+  secretParameters,
   withSentence,
   withoutSecrets,
 } from "./oauth-error.ts";
@@ -41,31 +42,36 @@ const OFFLINE_ACCESS = "offline_access";
 /** Milliseconds after an abort in which the response to a code is still awaited. */
 const LATE_RESPONSE_MS = 5_000;
 
+/** The context of a sign-in of a user. */
+interface SignInContext extends GrantContext {
+  readonly options: OAuthOptions;
+  readonly attempt: SignInAttempt;
+}
+
 /** The grant of `oauth`: a user signs in and consents (OAuth 2.1, 4.1), with PKCE (S256), state and issuer checks. */
 export function authorizationCode(options: OAuthOptions): Grant {
   return {
     mayChangeIssuer: options.client === undefined,
     preferredIssuers: () => manualIssuers(options),
-    client: (context, clientId) => knownClient(options, context, clientId),
-    forget: (context, clientId) => forgetClient(options, context, clientId),
+    client: (context, clientId) => knownClient({ ...context, options }, clientId),
+    forget: (context, clientId) => forgetClient({ ...context, options }, clientId),
     assignTokens,
     async obtain(context, required) {
       checkMetadata(context);
-      const scopes = withOfflineAccess(required, options, context.at.metadata);
-      const signIn = options.signIn ?? loopbackSignIn();
       const { at, missingScopes } = context;
-      const assumed = at.isAssumed && { isIssuerAssumed: true };
+      const scopes = withOfflineAccess(required, options, at.metadata);
       const purpose = {
         server: at.server.href,
         issuer: at.issuer,
-        ...assumed,
+        ...(at.isAssumed && { isIssuerAssumed: true }),
         scopes,
         ...(missingScopes && { missingScopes }),
       };
-      const attempt = await signIn.prepare(await registeredRedirectUri(options, context), purpose);
+      const { signIn = loopbackSignIn() } = options;
+      const attempt = await signIn.prepare(await registeredRedirectUri({ ...context, options }), purpose);
       try {
         checkRedirectUri(attempt.redirectUri, options);
-        return await signInWith(attempt, options, { context, scopes, isRetry: false });
+        return await signInWith({ ...context, options, attempt }, scopes);
       } catch (error) {
         // A storage that fails does not replace the reason for which the sign-in has failed.
         await releaseClient(context).catch(context.warn);
@@ -93,51 +99,46 @@ function withOfflineAccess(
   return isUseful ? [...withoutOfflineAccess(scopes), OFFLINE_ACCESS] : scopes;
 }
 
-function withoutOfflineAccess(scopes: readonly string[]): readonly string[] {
+function withoutOfflineAccess(scopes: readonly string[] = []): readonly string[] {
   return scopes.filter((scope) => scope !== OFFLINE_ACCESS);
-}
-
-interface Requested {
-  context: GrantContext;
-  scopes: readonly string[] | undefined;
-  /** Whether the server has refused a client in this sign-in. */
-  isRetry: boolean;
 }
 
 /**
  * Sends the user to sign in, and redeems the code. Tries once more without `offline_access` if the server refuses the scopes,
  * and with another client if the server refuses a registered one, because it may have lost the registration.
+ *
+ * `isRetry` states whether the server has refused a client in this sign-in.
  */
-async function signInWith(attempt: SignInAttempt, options: OAuthOptions, requested: Requested): Promise<Obtained> {
-  const { context, isRetry } = requested;
-  const { redirectUri } = attempt;
-  const known = await findClient(options, context, redirectUri);
-  const clientId = known.client.client_id;
-  const refusal = offlineRefusal(context, clientId);
-  const mayOmitOffline = options.scope === undefined && requested.scopes?.includes(OFFLINE_ACCESS) === true;
+async function signInWith(
+  context: SignInContext,
+  allScopes: readonly string[] | undefined,
+  isRetry = false,
+): Promise<Obtained> {
+  const { options, attempt, report, warn } = context;
+  const client = await findClient(context, attempt.redirectUri);
+  const refusal = offlineRefusal(context, client.id);
+  const mayOmitOffline = options.scope === undefined && allScopes?.includes(OFFLINE_ACCESS) === true;
   const isRefused = mayOmitOffline && (await refusal.read()) === true;
-  const scopes = isRefused ? withoutOfflineAccess(requested.scopes ?? []) : requested.scopes;
+  const scopes = isRefused ? withoutOfflineAccess(allScopes) : allScopes;
   try {
-    const request = await makeRequest(context, known, { redirectUri, scopes });
-    context.report(`Authorization URL ${withoutState(request.url)}`);
+    const request = await makeRequest(context, client, scopes);
+    report(`Authorization URL ${withoutState(request.url)}`);
     context.onVisit();
     const redirect = await attempt.visit(request.url, context.signal);
-    const code = checkResponse(redirect, { context, known, request });
-    const parameters = { redirect_uri: redirectUri, code, code_verifier: request.verifier };
-    const response = await redeem(parameters, known, context);
-    return { clientId, response };
+    const code = checkResponse(context, request, redirect);
+    return { clientId: client.id, response: await redeem(context, request, code) };
   } catch (error) {
-    const again = { ...requested, context: { ...context, registration: "stored" as const } };
+    const again = { ...context, registration: "stored" } as const;
     if (isScopeRefusal(error) && mayOmitOffline && !isRefused) {
-      context.warn(withSentence(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
-      const obtained = await signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes ?? []) });
+      warn(withSentence(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
+      const obtained = await signInWith(again, withoutOfflineAccess(allScopes), isRetry);
       await refusal.set(true);
       return obtained;
     }
     if (!isClientRefusal(error)) throw error;
-    if (isRetry || !(await forgetClient(options, context, clientId))) throw refusedClient(error, clientId, options);
-    context.warn(withSentence(error, "Another client is registered, and the sign-in starts again."));
-    return signInWith(attempt, options, { ...again, isRetry: true });
+    if (isRetry || !(await forgetClient(context, client.id))) throw refusedClient(error, client.id, options);
+    warn(withSentence(error, "Another client is registered, and the sign-in starts again."));
+    return signInWith(again, allScopes, true);
   }
 }
 
@@ -146,22 +147,21 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
  * user would have to sign in again.
  */
 async function redeem(
-  parameters: Record<string, string>,
-  known: KnownClient,
-  context: GrantContext,
+  context: SignInContext,
+  { client, verifier }: AuthorizationRequest,
+  code: string,
 ): Promise<TokenResponse> {
-  const { clock, signal } = context;
+  const { clock, signal, attempt } = context;
   signal.throwIfAborted();
   const late = new AbortController();
   let timer: unknown;
   const stopListening = onAbort(signal, () => {
     timer = clock.setTimeout(() => late.abort(signal.reason), LATE_RESPONSE_MS);
   });
+  const parameters = { redirect_uri: attempt.redirectUri, code, code_verifier: verifier };
   try {
-    return await requestTokens({ ...context, signal: late.signal }, known, {
-      grantType: "authorization_code",
-      parameters,
-    });
+    const lateContext = { ...context, signal: late.signal };
+    return await requestTokens(lateContext, client, { grantType: "authorization_code", parameters });
   } finally {
     stopListening();
     clock.clearTimeout(timer);
@@ -217,26 +217,26 @@ function checkRedirectUri(redirectUri: string, { redirectUri: registered = redir
 
 /** An authorization request, and the values that its response is checked against. */
 interface AuthorizationRequest {
-  url: URL;
-  redirectUri: string;
-  state: string;
-  verifier: string;
+  readonly url: URL;
+  readonly client: KnownClient;
+  readonly state: string;
+  readonly verifier: string;
 }
 
 async function makeRequest(
-  context: GrantContext,
-  known: KnownClient,
-  { redirectUri, scopes }: { redirectUri: string; scopes: readonly string[] | undefined },
+  context: SignInContext,
+  client: KnownClient,
+  scopes: readonly string[] | undefined,
 ): Promise<AuthorizationRequest> {
-  const { at } = context;
+  const { at, attempt } = context;
   const url = requireEndpoint(context, "authorization_endpoint");
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const scope = scopeParameter(scopes);
   const parameters: Record<string, string> = {
     response_type: "code",
-    client_id: known.client.client_id,
-    redirect_uri: redirectUri,
+    client_id: client.id,
+    redirect_uri: attempt.redirectUri,
     state,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
@@ -245,12 +245,12 @@ async function makeRequest(
   // Servers ignore offline_access without a consent prompt (OpenID Connect, 11).
   if (scopes?.includes(OFFLINE_ACCESS)) parameters.prompt = "consent";
   if (at.resourceParameter !== undefined) parameters.resource = at.resourceParameter;
-  const pushed = await pushRequest(context, known, parameters);
+  const requestUri = await pushRequest(context, client, parameters);
   // The server ignores the other parameters (RFC 9101, 5). A sign-in reads them from the URL.
-  const shown =
-    pushed === undefined ? parameters : { client_id: known.client.client_id, request_uri: pushed, state, ...scope };
-  for (const [name, value] of Object.entries(shown)) url.searchParams.set(name, value);
-  return { url, redirectUri, state, verifier };
+  const query =
+    requestUri === undefined ? parameters : { client_id: client.id, request_uri: requestUri, state, ...scope };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return { url, client, state, verifier };
 }
 
 /**
@@ -259,26 +259,25 @@ async function makeRequest(
  * which a page would only repeat.
  */
 async function pushRequest(
-  context: GrantContext,
-  known: KnownClient,
+  context: SignInContext,
+  client: KnownClient,
   parameters: Record<string, string>,
 ): Promise<string | undefined> {
-  const { at, report, signal } = context;
   const { pushed_authorization_request_endpoint: endpoint, require_pushed_authorization_requests: isRequired } =
-    at.metadata;
+    context.at.metadata;
   if (endpoint === undefined && isRequired !== true) return undefined;
   try {
-    return await pushAuthorization(context, known, parameters);
+    return await pushAuthorization(context, client, parameters);
   } catch (error) {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
     // The error does not show whether the client is known: Keycloak refuses an unknown one with "invalid_request", and some servers
     // refuse a public one with "invalid_client", although it may send the request by the URL.
     if (!isFinalRefusal(error)) return undefined;
-    const refusal = await clientRefusal(known, context);
+    const refusal = await clientRefusal(client, context);
     if (!refusal) return undefined;
-    if (refusalCode(refusal) !== "invalid_client" && !isSecretRefused(known, error, refusal)) return undefined;
-    report(refusal.message);
+    if (refusalCode(refusal) !== "invalid_client" && !isSecretRefused(client, error, refusal)) return undefined;
+    context.report(refusal.message);
     throw refusal;
   }
 }
@@ -292,56 +291,40 @@ function isSecretRefused({ isConfidential }: KnownClient, push: LocalError, { da
   return isConfidential && (status === 401 || (isLastingRefusal(push) && refusalCode(push) === "invalid_client"));
 }
 
-interface Expected {
-  context: GrantContext;
-  known: KnownClient;
-  request: AuthorizationRequest;
-}
-
 /**
  * Checks the redirect before any of its content is used: first the issuer by string comparison (RFC 9207 and the table of
  * 2026-07-28), then the state, then whether it is an error. Returns the code.
  */
-function checkResponse(redirect: URL, { context, known, request }: Expected): string {
-  const { metadata } = context.at;
-  const secrets = [
-    request.state,
-    request.verifier,
-    ...secretParameters.flatMap((name) => redirect.searchParams.getAll(name)),
-  ];
-  const expected = new URL(request.redirectUri);
+function checkResponse({ at, attempt, report }: SignInContext, request: AuthorizationRequest, redirect: URL): string {
+  const { metadata } = at;
+  const { state, verifier, client } = request;
+  const secrets = [state, verifier, ...secretParameters(redirect.searchParams)];
+  const expected = new URL(attempt.redirectUri);
   if (redirect.origin !== expected.origin || redirect.pathname !== expected.pathname) {
     throw rejected(metadata, "the browser was redirected to a URL other than the redirect URI");
   }
   try {
-    const callback = validateAuthResponse(metadata, known.client, redirect.searchParams, request.state);
+    const callback = validateAuthResponse(metadata, { client_id: client.id }, redirect.searchParams, state);
     const [code, ...others] = callback.getAll("code");
     if (code && others.length === 0) return code;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError)) {
-      throw rejected(
-        metadata,
-        wrongIssuer(metadata, redirect, secrets) ?? (error instanceof Error ? error.message : String(error)),
-      );
+      const reason = error instanceof Error ? error.message : String(error);
+      throw rejected(metadata, wrongIssuer(metadata, redirect, secrets) ?? reason);
     }
-    const inLine = (text: string): string => withoutSecrets(text, secrets);
-    const code = inLine(error.error).slice(0, 100);
-    const description = error.error_description === undefined ? undefined : inLine(error.error_description);
+    const code = withoutSecrets(error.error, secrets).slice(0, 100);
+    const description = error.error_description && withoutSecrets(error.error_description, secrets);
     const reason = inWords(code, description);
-    const server = `The authorization server ${JSON.stringify(metadata.issuer)}`;
     const message =
       code === "access_denied"
         ? `The sign-in was declined by the user or by the authorization server: ${reason}.`
-        : `${server} ended the sign-in with the error ${reason}.`;
-    context.report(message);
+        : `The authorization server ${JSON.stringify(metadata.issuer)} ended the sign-in with the error ${reason}.`;
+    report(message);
     const data = { error: code, ...(description !== undefined && { description }) };
     throw new LocalError("sign_in_failed", message, { data });
   }
   throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
 }
-
-/** The parameters of a redirect whose values are removed from errors. */
-const secretParameters = ["code", "access_token", "id_token", "token", "response"];
 
 /** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
 function wrongIssuer(

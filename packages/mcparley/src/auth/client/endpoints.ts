@@ -14,12 +14,13 @@ import {
   isFinalRefusal,
   refusalCode,
   refusedTwice,
+  secretParameters,
   toAuthorizationError,
 } from "./oauth-error.ts";
 
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
 export interface KnownClient {
-  readonly client: oauth.Client;
+  readonly id: string;
   readonly authentication: oauth.ClientAuth;
   /** Whether it authenticates by a secret or a key. */
   readonly isConfidential: boolean;
@@ -59,21 +60,6 @@ export interface Endpoints {
   readonly signal: AbortSignal;
 }
 
-/** The parameters whose values are removed from errors, because a server may repeat them in its response. */
-const secretParameters = [
-  "code",
-  "code_challenge",
-  "code_verifier",
-  "refresh_token",
-  "state",
-  "client_secret",
-  "client_assertion",
-  "assertion",
-  "subject_token",
-  "actor_token",
-  "token",
-];
-
 /** A request for tokens. */
 interface TokenRequest {
   grantType: string;
@@ -87,16 +73,17 @@ interface TokenRequest {
 /** Requests tokens. Adds the `resource` parameter. */
 export function requestTokens(
   endpoints: Endpoints,
-  known: KnownClient,
+  client: KnownClient,
   { grantType, parameters, what = "to issue tokens", recognizedTokenTypes }: TokenRequest,
 ): Promise<TokenResponse> {
-  const { metadata: as, resourceParameter: resource } = endpoints.at;
-  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
+  return sendAs({ client, endpoints, what }, async (as, options) => {
+    const { resourceParameter: resource } = endpoints.at;
     const all = { ...(resource !== undefined && { resource }), ...parameters };
-    const sent = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
-    const response = await normalizeResponse(sent);
+    const response = await normalizeResponse(await oauth.genericTokenEndpointRequest(...as, grantType, all, options));
+    const [metadata, oauthClient] = as;
     const checks = recognizedTokenTypes && { recognizedTokenTypes };
-    return checkBinding(endpoints, await oauth.processGenericTokenEndpointResponse(as, client, response, checks));
+    const issued = await oauth.processGenericTokenEndpointResponse(metadata, oauthClient, response, checks);
+    return checkBinding(endpoints, issued);
   });
 }
 
@@ -111,28 +98,27 @@ export function scopeParameter(scopes: readonly string[] | undefined): { scope?:
  */
 export function pushAuthorization(
   endpoints: Endpoints,
-  known: KnownClient,
+  client: KnownClient,
   parameters: Record<string, string>,
 ): Promise<string> {
-  const as = endpoints.at.metadata;
-  const what = "to accept the authorization request";
-  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
-    const response = await oauth.pushedAuthorizationRequest(as, client, authentication, parameters, options);
-    const pushed = await oauth.processPushedAuthorizationResponse(as, client, await normalizeResponse(response, 201));
-    return pushed.request_uri;
+  return sendAs({ client, endpoints, what: "to accept the authorization request" }, async (as, options) => {
+    const response = await oauth.pushedAuthorizationRequest(...as, parameters, options);
+    const [metadata, oauthClient] = as;
+    const normalized = await normalizeResponse(response, 201);
+    return (await oauth.processPushedAuthorizationResponse(metadata, oauthClient, normalized)).request_uri;
   });
 }
 
 /** Revokes a token (RFC 7009). `hint` is the type of the token. */
 export async function revokeToken(
   endpoints: Endpoints,
-  known: KnownClient,
+  client: KnownClient,
   { token, hint }: { token: string; hint: "access_token" | "refresh_token" },
 ): Promise<void> {
   const revoke = (parameters: Record<string, string>): Promise<void> =>
-    sendAs({ known, endpoints, what: "to revoke tokens" }, async ({ client, authentication }, options) => {
+    sendAs({ client, endpoints, what: "to revoke tokens" }, async (as, options) => {
       const more = { ...options, additionalParameters: { token_type_hint: hint, ...parameters } };
-      const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
+      const response = await oauth.revocationRequest(...as, token, more);
       // The body of a success is ignored (RFC 7009, 2.2), unless it contains an error.
       if (response.ok && !(await readDocument(response))) return;
       await oauth.processRevocationResponse(await normalizeResponse(response));
@@ -172,22 +158,27 @@ function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenRe
   throw new LocalError("authorization_failed", message);
 }
 
+/** The arguments with which oauth4webapi sends a request as a client. */
+type AsClient = readonly [server: oauth.AuthorizationServer, client: oauth.Client, authentication: oauth.ClientAuth];
+
 /** Sends a request as a client. If the server refuses the method of a client whose method is not certain, tries the other one. */
 async function sendAs<T>(
-  { known, endpoints, what }: { known: KnownClient; endpoints: Endpoints; what: string },
-  request: (known: KnownClient, options: RequestOptions) => Promise<T>,
+  { client, endpoints, what }: { client: KnownClient; endpoints: Endpoints; what: string },
+  request: (as: AsClient, options: RequestOptions) => Promise<T>,
 ): Promise<T> {
-  const { alternative } = known;
+  const sendBy = (authentication: oauth.ClientAuth): Promise<T> =>
+    send(endpoints, what, (options) =>
+      request([endpoints.at.metadata, { client_id: client.id }, authentication], options),
+    );
   try {
-    return await send(endpoints, what, (options) => request(known, options));
+    return await sendBy(client.authentication);
   } catch (error) {
+    const { alternative } = client;
     if (!alternative || !isClientRefusal(error)) throw error;
-    const { authentication, refusedMethod, remember } = alternative;
-    const other = { ...known, authentication };
-    const response = await send(endpoints, what, (options) => request(other, options)).catch((second: unknown) => {
-      throw isClientRefusal(second) ? refusedTwice(second, error, refusedMethod) : second;
+    const response = await sendBy(alternative.authentication).catch((second: unknown) => {
+      throw isClientRefusal(second) ? refusedTwice(second, error, alternative.refusedMethod) : second;
     });
-    await remember();
+    await alternative.remember();
     return response;
   }
 }
@@ -269,9 +260,7 @@ function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: 
 /** Collects the secrets of a request. */
 function noteSecrets(init: GuardedInit | undefined, secrets: Set<string>): void {
   const { body, headers } = init ?? {};
-  if (body instanceof URLSearchParams) {
-    for (const name of secretParameters) for (const value of body.getAll(name)) secrets.add(value);
-  }
+  if (body instanceof URLSearchParams) for (const value of secretParameters(body)) secrets.add(value);
   const [, basic] = /^Basic (.+)$/.exec(headers?.authorization ?? "") ?? [];
   if (basic === undefined) return;
   secrets.add(basic);

@@ -65,6 +65,15 @@ export function withoutSecrets(text: string, secrets: Iterable<string>): string 
   return (known.length > READ_CHARS ? line.slice(0, -CUT_CHARS) : line).slice(0, 300).toWellFormed();
 }
 
+/** The members of documents whose values are secrets, and the parameters of requests and redirects. A server may repeat them. */
+const secretMember = /(?:token|secret|assertion)$/;
+const secretParameter = /^(?:code|code_challenge|code_verifier|state|response)$|(?:token|secret|assertion)$/;
+
+/** Returns the secrets in the parameters of a request or a redirect. */
+export function secretParameters(parameters: URLSearchParams): string[] {
+  return [...parameters].flatMap(([name, value]) => (secretParameter.test(name) ? [value] : []));
+}
+
 /** Returns an error code with its description. */
 export function inWords(code: string, description: string | undefined): string {
   return description === undefined ? code : `${code} (${description})`;
@@ -166,9 +175,6 @@ async function documentOf(error: unknown): Promise<JsonObject | undefined> {
   const cause = error instanceof Error ? error.cause : undefined;
   return isObject(cause) && isObject(cause.body) ? cause.body : undefined;
 }
-
-/** The members of documents whose values are secrets. */
-const secretMember = /(?:token|secret|assertion)$/;
 
 /** Returns the secrets in a document, also those in its members. */
 function secretsIn(document: JsonObject = {}): string[] {

@@ -58,19 +58,18 @@ export async function authenticateClient(
   { metadata, storage }: { metadata: AuthorizationServer } & Pick<GrantContext, "storage">,
 ): Promise<KnownClient> {
   const { id, secret, method, privateKey } = credential;
-  const client = { client_id: id };
   const isConfidential = secret !== undefined || privateKey !== undefined;
   const isCertain = secret === undefined || method !== undefined || privateKey !== undefined;
   const [first, second] = isCertain ? [] : secretMethods(metadata);
   if (first === undefined || second === undefined) {
-    return { client, isConfidential, authentication: await clientAuthentication(credential)(metadata) };
+    return { id, isConfidential, authentication: await clientAuthentication(credential)(metadata) };
   }
   const accepted = new StoredValue<string>(storage, `client-method:${JSON.stringify([metadata.issuer, id])}`);
   const [preferred, other] = (await accepted.read()) === second ? [second, first] : [first, second];
   const authenticateBy = (name: typeof preferred): Promise<KnownClient["authentication"]> =>
     clientAuthentication({ ...credential, method: name })(metadata);
   return {
-    client,
+    id,
     isConfidential,
     authentication: await authenticateBy(preferred),
     alternative: {

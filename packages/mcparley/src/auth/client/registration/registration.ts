@@ -16,27 +16,30 @@ import { authenticate } from "./known-client.ts";
 import { isClientRefusal, refusalCode, withSentence } from "../oauth-error.ts";
 import type { RegisteredClient, RegistrationOptions } from "../options.ts";
 
+/** The context of a sign-in, with the options that name its clients. */
+export interface ClientContext extends GrantContext {
+  readonly options: RegistrationOptions;
+}
+
+/** Access to what is stored for the clients at an authorization server. */
+type StorageContext = Pick<GrantContext, "storage"> & Pick<TokenAssignment, "at">;
+
 /** Returns the issuers of the clients that were registered manually. */
 export function manualIssuers(options: RegistrationOptions): readonly string[] {
   return manualClients(options).flatMap(({ issuer }) => issuer ?? []);
 }
 
 /** Returns the redirect URI that is already registered, to use it again. */
-export async function registeredRedirectUri(
-  { redirectUri }: RegistrationOptions,
-  context: GrantContext,
-): Promise<string | undefined> {
-  return redirectUri ?? (await usableRegistrations(context)).at(-1)?.redirectUris[0];
+export async function registeredRedirectUri(context: ClientContext): Promise<string | undefined> {
+  return context.options.redirectUri ?? (await usableRegistrations(context)).at(-1)?.redirectUris[0];
 }
 
-const registrationsAt = ({ storage, at }: Pick<TokenAssignment, "at" | "storage">): ClientRegistrations =>
-  new ClientRegistrations(storage, at.issuer);
+function registrationsAt({ storage, at }: StorageContext): ClientRegistrations {
+  return new ClientRegistrations(storage, at.issuer);
+}
 
 /** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
-export function offlineRefusal(
-  { storage, at }: Pick<TokenAssignment, "at" | "storage">,
-  clientId: string,
-): StoredValue<true> {
+export function offlineRefusal({ storage, at }: StorageContext, clientId: string): StoredValue<true> {
   return new StoredValue(storage, `offline-refused:${JSON.stringify([at.issuer, clientId])}`);
 }
 
@@ -53,29 +56,23 @@ async function usableRegistrations(context: GrantContext): Promise<readonly Regi
  *
  * Throws `LocalError` `authorization_failed` if none of these is possible.
  */
-export async function findClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  redirectUri: string,
-): Promise<KnownClient> {
-  const manual = await manualClient(options, context);
+export async function findClient(context: ClientContext, redirectUri: string): Promise<KnownClient> {
+  const { at, clock, options } = context;
+  const manual = await manualClient(context);
   if (manual) return authenticate(manual, context);
   const { clientMetadataUrl } = options;
-  if (clientMetadataUrl !== undefined && context.at.metadata.client_id_metadata_document_supported === true) {
+  if (clientMetadataUrl !== undefined && at.metadata.client_id_metadata_document_supported === true) {
     return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
   const registrations = registrationsAt(context);
-  const { at, clock } = context;
   return registrations.exclusively(async () => {
-    const isNew = context.registration === "new";
-    const earlier = isNew ? undefined : await earlierClient(options, context, redirectUri);
-    if (earlier && (await registrations.startSignIn(earlier.client.client_id, at.server.href, clock.now())))
-      return earlier;
-    const registered = await register(options, context, redirectUri);
-    const known = await authenticate(registered, context);
-    const surplus = await registrations.add(registered, at.server.href, clock.now());
+    const earlier = context.registration === "new" ? undefined : await earlierClient(context, redirectUri);
+    if (earlier && (await registrations.startSignIn(earlier.id, at.server.href, clock.now()))) return earlier;
+    const registration = await register(context, redirectUri);
+    const client = await authenticate(registration, context);
+    const surplus = await registrations.add(registration, at.server.href, clock.now());
     await deleteUnused(surplus, context);
-    return known;
+    return client;
   });
 }
 
@@ -85,20 +82,15 @@ export async function releaseClient(context: GrantContext): Promise<void> {
 }
 
 /** Returns the client of the last registration that may use this redirect URI. */
-async function earlierClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  redirectUri: string,
-): Promise<KnownClient | undefined> {
-  const usable = await usableRegistrations(context);
+async function earlierClient(context: ClientContext, redirectUri: string): Promise<KnownClient | undefined> {
+  const registrations = await usableRegistrations(context);
   const findFor = (uri: string): Registration | undefined =>
-    usable.findLast(({ redirectUris }) => redirectUris.includes(uri));
+    registrations.findLast(({ redirectUris }) => redirectUris.includes(uri));
   const exact = findFor(redirectUri);
-  if (exact)
-    return context.registration === "checked" ? checkedClient(options, context, exact) : authenticate(exact, context);
+  if (exact) return context.registration === "checked" ? checkedClient(context, exact) : authenticate(exact, context);
   const flexible = findFor(withoutPort(redirectUri));
-  const known = flexible && (await authenticate(flexible, context));
-  return known && (await acceptsRedirectUri(known, context, redirectUri)) ? known : undefined;
+  const client = flexible && (await authenticate(flexible, context));
+  return client && (await acceptsRedirectUri(client, context, redirectUri)) ? client : undefined;
 }
 
 /**
@@ -110,11 +102,7 @@ async function earlierClient(
  *
  * Throws the refusal of a server that also refused the previous registration.
  */
-async function checkedClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  registration: Registration,
-): Promise<KnownClient | undefined> {
+async function checkedClient(context: ClientContext, registration: Registration): Promise<KnownClient | undefined> {
   const { at, fetch, report, clock, signal } = context;
   const response = await fetchRegistration(fetch, registration, signal);
   if (response) {
@@ -122,13 +110,13 @@ async function checkedClient(
     if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).change(present);
     return authenticate(present, context);
   }
-  const known = await authenticate(registration, context);
-  const refusal = await clientRefusal(known, context);
+  const client = await authenticate(registration, context);
+  const refusal = await clientRefusal(client, context);
   // The other code may mean only that the client may not use refresh tokens.
-  if (!refusal || (refusalCode(refusal) !== "invalid_client" && response !== false)) return known;
+  if (!refusal || (refusalCode(refusal) !== "invalid_client" && response !== false)) return client;
   report(refusal.message);
-  if (await forgetClient(options, context, registration.id)) return undefined;
-  throw refusedClient(refusal, registration.id, options);
+  if (await forgetClient(context, registration.id)) return undefined;
+  throw refusedClient(refusal, registration.id, context.options);
 }
 
 /**
@@ -173,30 +161,23 @@ async function acceptsRedirectUri(known: KnownClient, context: GrantContext, red
 }
 
 /** Returns the client to which tokens were issued. Undefined if this client has another identity now. */
-export async function knownClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  clientId: string,
-): Promise<KnownClient | undefined> {
-  const manual = await manualClient(options, context);
+export async function knownClient(context: ClientContext, clientId: string): Promise<KnownClient | undefined> {
+  const manual = await manualClient(context);
   if (manual?.id === clientId) return authenticate(manual, context);
-  if (clientId === options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, context);
-  const registered = (await registrationsAt(context).read()).find(({ id }) => id === clientId);
-  return registered && authenticate(registered, context);
+  if (clientId === context.options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, context);
+  const registration = (await registrationsAt(context).read()).find(({ id }) => id === clientId);
+  return registration && authenticate(registration, context);
 }
 
 /**
  * Deletes a registration that its server refuses, so that another one replaces it. Returns whether one may replace it. Clients
  * that were not registered dynamically are not deleted.
  */
-export async function forgetClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  clientId: string,
-): Promise<boolean> {
+export async function forgetClient(context: ClientContext, clientId: string): Promise<boolean> {
+  const { options, clock } = context;
   if (clientId === options.clientMetadataUrl || manualClients(options).some(({ id }) => id === clientId)) return false;
   await offlineRefusal(context, clientId).set(undefined);
-  return registrationsAt(context).forget(clientId, context.clock.now());
+  return registrationsAt(context).forget(clientId, clock.now());
 }
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
@@ -211,10 +192,10 @@ export async function assignTokens(assignment: TokenAssignment): Promise<void> {
 /** Deletes what is stored for registrations that are no longer stored, and the registrations at their authorization server. */
 async function deleteUnused(
   unused: readonly Registration[],
-  access: Pick<TokenAssignment, "at" | "storage" | "fetch">,
+  context: StorageContext & Pick<GrantContext, "fetch">,
 ): Promise<void> {
-  for (const { id } of unused) await offlineRefusal(access, id).set(undefined);
-  await deleteRegistrations(access.fetch, unused);
+  for (const { id } of unused) await offlineRefusal(context, id).set(undefined);
+  await deleteRegistrations(context.fetch, unused);
 }
 
 /** Returns the error for a client that is not replaced by another registration, with the cure. */
@@ -236,18 +217,12 @@ function manualClients({ client = [] }: RegistrationOptions): readonly Registere
  * Returns the manually registered client for an issuer. A client without an issuer is bound to the first one that its MCP
  * server names. Throws `LocalError` `authorization_failed` if all clients belong to other issuers.
  */
-async function manualClient(
-  options: RegistrationOptions,
-  { storage, at }: GrantContext,
-): Promise<RegisteredClient | undefined> {
+async function manualClient({ options, storage, at }: ClientContext): Promise<RegisteredClient | undefined> {
   const clients = manualClients(options);
   const exact = clients.find(({ issuer }) => issuer === at.issuer);
-  if (exact) return exact;
+  if (exact || clients.length === 0) return exact;
   const open = clients.find(({ issuer }) => issuer === undefined);
-  if (!open) {
-    if (clients.length === 0) return undefined;
-    throw otherIssuer(manualIssuers(options), at);
-  }
+  if (!open) throw otherIssuer(manualIssuers(options), at);
   const bound = new StoredValue<string>(storage, `given-client:${JSON.stringify([open.id, at.server.origin])}`);
   const issuer = await bound.read();
   if (issuer === undefined) await bound.replace(at.issuer);
@@ -255,12 +230,8 @@ async function manualClient(
   return open;
 }
 
-async function register(
-  options: RegistrationOptions,
-  context: GrantContext,
-  redirectUri: string,
-): Promise<Registration> {
-  const { at, clock } = context;
+async function register(context: ClientContext, redirectUri: string): Promise<Registration> {
+  const { at, clock, options } = context;
   const { clientName = "mcparley", clientUri } = options;
   if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
   requireEndpoint(context, "registration_endpoint");
@@ -270,20 +241,19 @@ async function register(
   const { token_endpoint_auth_methods_supported: offered, pushed_authorization_request_endpoint: push } = at.metadata;
   // "none" comes first, because a program on a user's machine cannot keep a secret. Servers differ in the encoding of the
   // values of "client_secret_basic", and the Python SDK revokes no token of its clients.
-  const known = ["none", "client_secret_post", "client_secret_basic"];
+  const methods = ["none", "client_secret_post", "client_secret_basic"];
   const registerFor = async (redirectUris: readonly string[]): Promise<Registration> => {
-    const registered = await registerClient(context, {
+    const response = await registerClient(context, {
       client_name: clientName.toWellFormed(),
       ...(clientUri !== undefined && { client_uri: clientUri }),
       redirect_uris: [...redirectUris],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
-      token_endpoint_auth_method: known.find((method) => offered?.includes(method)) ?? "none",
+      token_endpoint_auth_method: methods.find((method) => offered?.includes(method)) ?? "none",
       application_type: isWeb ? "web" : "native",
     });
-    const { client_id: id } = registered;
-    const unused = { id, redirectUris, servers: [], signIns: [] };
-    return readRegistration(registered, unused, { issuer: at.issuer, now: clock.now() });
+    const unused = { id: response.client_id, redirectUris, servers: [], signIns: [] };
+    return readRegistration(response, unused, { issuer: at.issuer, now: clock.now() });
   };
   const flexible = withoutPort(redirectUri);
   if (push === undefined || flexible === redirectUri) return registerFor([redirectUri]);
