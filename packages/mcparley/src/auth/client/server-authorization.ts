@@ -1,5 +1,4 @@
 import { type HttpAuthRefusal, type HttpAuthRequest, type HttpConnection, nameOf } from "../../http/client/settings.ts";
-import { LocalError } from "../../rpc/errors.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
 import {
   type Challenge,
@@ -11,7 +10,8 @@ import {
 } from "./discovery/discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { isClientRefusal, isLastingRefusal, isServerFailure, isUnavailable } from "./oauth-error.ts";
+import { isLastingRefusal, isServerFailure, isUnavailable } from "./oauth-error.ts";
+import { SIGN_IN_PAUSE_MS, SignInLimits } from "./sign-in-limits.ts";
 import { reasonOf, refusedFreshToken, withReasons } from "./refused-token.ts";
 import {
   type ObtainOptions,
@@ -30,15 +30,8 @@ interface TokenLocation {
   readonly resource: string;
 }
 
-/** The maximum number of requests for more scopes because of the same challenge, and of those without success. */
-const MAX_STEP_UPS = 2;
-/** Maximum sign-ins in a row that requests start, if each of them fails. */
-const MAX_FAILED_SIGN_INS = 2;
-/** Milliseconds after the last of them in which requests start no sign-in. */
-const SIGN_IN_PAUSE_MS = 600_000;
 /** Milliseconds after a refused renewal in which no other one is made before the server refuses the token. */
 const RENEWAL_PAUSE_MS = 10_000;
-const MAX_REMEMBERED = 1_000;
 
 /** A refused request, for which more scopes may be requested. */
 interface StepUp extends Pick<HttpAuthRefusal, "repeated" | "challenges"> {
@@ -61,21 +54,15 @@ export class ServerAuthorization {
   #renewalPausedUntil = 0;
   #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
-  /** The number of requests for more scopes, by the scopes of the challenge. */
-  readonly #stepUps = new Map<string, number>();
-  /** The token of the last request for more scopes. */
-  #steppedUpToken: string | undefined;
-  /** The number of requests for more scopes without success, and the time of the last one. */
-  #uselessStepUps = { count: 0, at: 0 };
+  readonly #limits: SignInLimits;
   /** Number of challenges so far. If one fails, all that wait fail with the same error. */
   #challenges = 0;
   #failed: { upTo: number; error: unknown } | undefined;
-  /** The last sign-in that failed, and the number of them since the last success. */
-  #failedSignIns: { count: number; at: number; error: Error } | undefined;
 
   constructor(core: AuthorizationCore) {
     this.#core = core;
     this.#location = new StoredValue(core.storage, serverKey(core.name, core.server.href));
+    this.#limits = new SignInLimits(core.clock);
   }
 
   /** Sets the connection settings of the authorization requests. */
@@ -158,12 +145,10 @@ export class ServerAuthorization {
    */
   async obtain(first: Discovered, options: ObtainOptions): Promise<TokenRecord> {
     const { at, token } = await this.#obtainFrom(first, options).catch((error: unknown) => {
-      // A refused client was already tried twice, or cannot be replaced.
-      if (isClientRefusal(error)) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
-      else if (!options.signal.aborted && isFailedSignIn(error)) this.#noteFailure(error);
+      if (!options.signal.aborted) this.#limits.addFailure(error);
       throw error;
     });
-    this.#failedSignIns = undefined;
+    this.#limits.clearFailures();
     await this.#location.set({ issuer: at.issuer, resource: at.resource });
     const { clock, grant } = this.#core;
     if (!grant.isUnattended) this.#unprovenUntil = clock.now() + SIGN_IN_PAUSE_MS;
@@ -187,20 +172,10 @@ export class ServerAuthorization {
     }
   }
 
-  /**
-   * Gets new tokens for a request that was refused. After sign-ins that failed, it throws their error for some time without
-   * another one: programs repeat requests, and each sign-in opens a page for the user.
-   */
-  async #obtainForRequest(at: Discovered, options: ObtainOptions): Promise<void> {
-    const { clock, grant } = this.#core;
-    const failed = this.#failedSignIns;
-    if (failed && clock.now() - failed.at >= SIGN_IN_PAUSE_MS) this.#failedSignIns = undefined;
-    else if (failed && failed.count >= MAX_FAILED_SIGN_INS && !grant.isUnattended) throw paused(failed.error);
-    await this.obtain(at, options);
-  }
-
-  #noteFailure(error: Error, count = (this.#failedSignIns?.count ?? 0) + 1): void {
-    this.#failedSignIns = { count, at: this.#core.clock.now(), error };
+  /** Gets new tokens for a request that was refused. */
+  async #obtainForRequest(at: Discovered, options: ObtainOptions): Promise<TokenRecord> {
+    if (!this.#core.grant.isUnattended) this.#limits.checkFailures();
+    return this.obtain(at, options);
   }
 
   /** Deletes the tokens, and revokes them if the authorization server supports it, unless another sign-out has done so. */
@@ -266,8 +241,7 @@ export class ServerAuthorization {
     // Neither a renewal nor another sign-in helps if the server refuses the first use of a token.
     if (stored && this.#origin === "obtained" && (repeated > 0 || now < this.#unprovenUntil)) {
       const error = refusedFreshToken(at, { challenge, headers }, { token: stored, now });
-      // The pause starts with the first refusal.
-      if (!this.#failedSignIns) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
+      this.#limits.pause(error);
       throw error;
     }
     // A token that was renewed for this request was refused, so another renewal would not help.
@@ -299,38 +273,24 @@ export class ServerAuthorization {
   /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */
   async #stepUp(
     at: Discovered,
-    { scopes }: Challenge,
+    { scopes: required = at.scopesSupported ?? [] }: Challenge,
     { stored, repeated, challenges, signal }: StepUp,
   ): Promise<boolean> {
-    const required = scopes ?? at.scopesSupported ?? [];
+    const { requestedScopes, grantedScopes, accessToken } = stored ?? {};
     // These scopes were already requested for this request, without success.
-    const wereRequested = required.every((scope) => stored?.requestedScopes?.includes(scope));
+    const wereRequested = required.every((scope) => requestedScopes?.includes(scope));
     if (required.length === 0 || (repeated > 0 && wereRequested)) return false;
-    if (this.#isUseless(stored, challenges)) return false;
     const name = required.toSorted().join(" ");
-    const before = this.#stepUps.get(name) ?? 0;
-    if (before >= MAX_STEP_UPS) return false;
-    const all = unite(stored?.requestedScopes, stored?.grantedScopes, required);
-    const missing = required.filter((scope) => !stored?.grantedScopes?.includes(scope));
-    const missingScopes = missing.length > 0 ? missing : required;
-    await this.#obtainForRequest(at, { scopes: all, registration: "checked", missingScopes, signal });
-    if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
-    this.#stepUps.set(name, before + 1);
-    this.#steppedUpToken = this.#token?.accessToken;
+    if (!this.#limits.allowsStepUp(name, { token: accessToken, challenges })) return false;
+    const missing = required.filter((scope) => !grantedScopes?.includes(scope));
+    const token = await this.#obtainForRequest(at, {
+      scopes: unite(requestedScopes, grantedScopes, required),
+      registration: "checked",
+      missingScopes: missing.length > 0 ? missing : required,
+      signal,
+    });
+    this.#limits.addStepUp(name, token.accessToken);
     return true;
-  }
-
-  /**
-   * Returns whether requests for more scopes have lately been without success too often. A request is without success if its own
-   * new token is refused too, for other scopes.
-   */
-  #isUseless(stored: TokenRecord | undefined, challenges: number): boolean {
-    const now = this.#core.clock.now();
-    if (now - this.#uselessStepUps.at >= SIGN_IN_PAUSE_MS) this.#uselessStepUps = { count: 0, at: now };
-    if (challenges > 0 && stored !== undefined && stored.accessToken === this.#steppedUpToken) {
-      this.#uselessStepUps = { count: this.#uselessStepUps.count + 1, at: now };
-    }
-    return this.#uselessStepUps.count >= MAX_STEP_UPS;
   }
 
   /** Renews the token before it expires. If that fails, the old token is sent, and the server decides. */
@@ -371,20 +331,6 @@ export class ServerAuthorization {
     this.#prover = token.tokenType === "dpop" ? await this.#core.dpopKeyOf(token.issuer) : undefined;
     return token;
   }
-}
-
-/** Whether a sign-in has started and failed. The function `signIn` of the program can throw errors of any type. */
-function isFailedSignIn(error: unknown): error is Error {
-  return error instanceof Error && !(error instanceof LocalError && error.code === "sign_in_required");
-}
-
-/** Returns the error of a request that starts no sign-in, because the last one failed. */
-function paused(error: Error): LocalError {
-  const { code, message, data } = error instanceof LocalError ? error : new LocalError("sign_in_failed", error.message);
-  const text = /[.!?]$/.test(message) ? message : `${message}.`;
-  const minutes = SIGN_IN_PAUSE_MS / 60_000;
-  const cure = `No other sign-in is started for ${minutes} minutes. Call \`signIn\` of the authorization to sign in.`;
-  return new LocalError(code, `${text} ${cure}`, { data });
 }
 
 /** Returns the scopes of all sets, each once. */
