@@ -20,7 +20,7 @@ const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 /** A text without encodings. */
 interface DecodedText {
   readonly text: string;
-  /** The position of each UTF-16 unit in the text before, and the length of that text. */
+  /** The position of each UTF-16 unit in the original text, and the length of that text. */
   readonly positions: readonly number[];
 }
 
@@ -52,30 +52,24 @@ export function redactKnown(text: string, secrets: Iterable<string>): string {
 
 /** Removes two encodings, such as JSON in a URL. A space is form-encoded as `+`, so both become a space. */
 function decodeTwice(text: string): DecodedText {
-  const once = decode(text);
-  const twice = decode(once.text);
-  return {
-    text: twice.text.replaceAll("+", " "),
-    positions: twice.positions.map((position) => once.positions[position]!),
-  };
+  const positions = Array.from({ length: text.length + 1 }, (_, index) => index);
+  const decoded = decode(decode({ text, positions }));
+  return { text: decoded.text.replaceAll("+", " "), positions: decoded.positions };
 }
 
-function decode(text: string): DecodedText {
+function decode({ text, positions: origins }: DecodedText): DecodedText {
   const parts: string[] = [];
   const positions: number[] = [];
   let end = 0;
-  const add = (part: string, positionOf: (index: number) => number): void => {
-    parts.push(part);
-    for (let index = 0; index < part.length; index++) positions.push(positionOf(index));
-  };
-  for (const { 0: encoded, index: start } of text.matchAll(encodedCharacter)) {
-    const from = end;
-    add(text.slice(from, start), (index) => from + index);
-    add(decodeCharacter(encoded), () => start);
-    end = start + encoded.length;
+  for (const { 0: encoded, index } of text.matchAll(encodedCharacter)) {
+    const character = decodeCharacter(encoded);
+    parts.push(text.slice(end, index), character);
+    while (end < index) positions.push(origins[end++]!);
+    for (let unit = 0; unit < character.length; unit++) positions.push(origins[index]!);
+    end = index + encoded.length;
   }
-  add(text.slice(end), (index) => end + index);
-  positions.push(text.length);
+  parts.push(text.slice(end));
+  while (end <= text.length) positions.push(origins[end++]!);
   return { text: parts.join(""), positions };
 }
 

@@ -76,7 +76,7 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
       const authorization = at(readServerUrl(url, cure));
       const token = await authorization.load();
       if (!token) return "not_signed_in";
-      return authorization.inTurn(unending, () => authorization.signOut(token, unending));
+      return authorization.inTurn(unending, () => authorization.signOut(token));
     },
 
     async whoami(url) {

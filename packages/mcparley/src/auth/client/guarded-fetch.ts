@@ -103,17 +103,10 @@ async function send(url: URL, init: Sent, options: GuardedFetchOptions): Promise
   const { fetch, allowPrivate } = options;
   const { method = "GET", headers = {}, signal } = init;
   const body = init.body?.toString();
+  const request = { method, headers, signal };
   try {
-    if (fetch)
-      return await fetch(url, { method, headers, signal, redirect: "manual", ...(body !== undefined && { body }) });
-    return await sendGuarded(url, {
-      method,
-      headers,
-      body,
-      allowPrivate,
-      connection: connectionTo(url, options),
-      signal,
-    });
+    if (fetch) return await fetch(url, { ...request, redirect: "manual", ...(body !== undefined && { body }) });
+    return await sendGuarded(url, { ...request, body, allowPrivate, connection: connectionTo(url, options) });
   } catch (error) {
     if (signal.aborted || error instanceof LocalError) throw error;
     throw unreachable(url, error);

@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { wrongAudience } from "../token-audience.ts";
-import { type Endpoints, type KnownClient, type TokenResponse, requestTokens, scopeParameter } from "./endpoints.ts";
+import { type KnownClient, type TokenResponse, requestTokens, scopeParameter } from "./endpoints.ts";
 import { type Grant, type GrantContext, reportRequests } from "./grant.ts";
 import { authenticateClient } from "./registration/known-client.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
@@ -49,7 +49,7 @@ export function enterpriseManagedGrant({
 
   /** Exchanges the identity of the user for a grant at the authorization server. Returns the parameters of the second request. */
   async function exchange(context: GrantContext, scope: { scope?: string }): Promise<Record<string, string>> {
-    const { at, connection, storage, signal } = context;
+    const { at, connection, signal } = context;
     // The application configures the identity provider, so a private address is allowed.
     const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
     const fetch = reportRequests(send, context.report);
@@ -58,8 +58,8 @@ export function enterpriseManagedGrant({
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
     const resourceParameter = at.resourceParameter ?? at.resource;
     const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
-    const endpoints: Endpoints = { ...context, at: provider, fetch, dpop: undefined };
-    const asClient = await authenticateClient(identityProvider.client, { metadata, storage });
+    const endpoints = { ...context, at: provider, fetch, dpop: undefined };
+    const asClient = await authenticateClient(identityProvider.client, endpoints);
     const response = await requestTokens(endpoints, asClient, {
       grantType: TOKEN_EXCHANGE,
       parameters: {
@@ -92,8 +92,7 @@ export function enterpriseManagedGrant({
 
 /** A grant for a client that was registered manually. */
 function machineGrant(client: ClientCredential, request: Request): Grant {
-  const known = ({ at: { metadata }, storage }: GrantContext): Promise<KnownClient> =>
-    authenticateClient(client, { metadata, storage });
+  const known = (context: GrantContext): Promise<KnownClient> => authenticateClient(client, context);
   return {
     isUnattended: true,
     mayChangeIssuer: false,

@@ -179,7 +179,7 @@ export class ServerAuthorization {
   }
 
   /** Deletes the tokens, and revokes them if the authorization server supports it, unless another sign-out has done so. */
-  async signOut(token: TokenRecord, signal: AbortSignal): Promise<"revoked" | "forgotten" | "not_signed_in"> {
+  async signOut(token: TokenRecord): Promise<"revoked" | "forgotten" | "not_signed_in"> {
     this.#token = undefined;
     await this.#location.set(undefined);
     const stored = storedTokens(this.#core, token);
@@ -187,7 +187,7 @@ export class ServerAuthorization {
     if (!tokens) return "not_signed_in";
     await stored.set(undefined);
     try {
-      const at = await this.#issuerOf(token, signal);
+      const at = await this.#issuerOf(token);
       return (await revokeTokens(this.#core, at, tokens)) ? "revoked" : "forgotten";
     } finally {
       const { grant, server, storage, clock } = this.#core;
@@ -198,10 +198,10 @@ export class ServerAuthorization {
   }
 
   /** Returns the authorization server that issued a token. */
-  async #issuerOf(token: TokenRecord, signal: AbortSignal): Promise<Discovered> {
+  async #issuerOf(token: TokenRecord): Promise<Discovered> {
     if (this.#at?.issuer === token.issuer && this.#at.resource === token.resource) return this.#at;
     const { server, options } = this.#core;
-    return discoverFor(token, { fetch: fetchFor(this.#core), server, options, signal });
+    return discoverFor(token, { fetch: fetchFor(this.#core), server, options, signal: unending });
   }
 
   /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
@@ -298,7 +298,7 @@ export class ServerAuthorization {
     const token = this.#token;
     if (!token) return;
     try {
-      const at = await this.#issuerOf(token, unending);
+      const at = await this.#issuerOf(token);
       const { token: renewed, refusal } = await refreshTokens(this.#core, at, token);
       if (refusal) this.#core.options.onError?.(refusal);
       // A server that refuses the token of a sign-in also refuses its renewal, so the origin stays the sign-in.

@@ -13,31 +13,22 @@ import type { GrantContext } from "../grant.ts";
  */
 export async function authenticate(
   { method, ...credential }: ClientIdentity,
-  { at: { metadata }, report, storage }: GrantContext,
+  context: GrantContext,
 ): Promise<KnownClient> {
   const { id, secret } = credential;
-  const authenticateAs = (usable: ClientCredential): Promise<KnownClient> =>
-    authenticateClient(usable, { metadata, storage });
-  report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
-  switch (method) {
-    case "none":
-      return authenticateAs({ id });
-    case undefined: {
-      // Some servers issue a secret although they accept only "none".
-      const { token_endpoint_auth_methods_supported: methods } = metadata;
-      const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
-      return authenticateAs(isPublic ? { id } : credential);
-    }
-    case "client_secret_basic":
-    case "client_secret_post":
-      if (secret !== undefined) return authenticateAs({ id, secret, method });
-      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
-    default:
-      throw unusable(
-        metadata,
-        `the client is registered with the unsupported method ${JSON.stringify(method.slice(0, 100))}`,
-      );
+  const { metadata } = context.at;
+  context.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
+  // Some servers issue a secret although they accept only "none".
+  const { token_endpoint_auth_methods_supported: methods } = metadata;
+  const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
+  if (method === "none" || (method === undefined && isPublic)) return authenticateClient({ id }, context);
+  if (method === undefined) return authenticateClient(credential, context);
+  if (method !== "client_secret_basic" && method !== "client_secret_post") {
+    const name = JSON.stringify(method.slice(0, 100));
+    throw unusable(metadata, `the client is registered with the unsupported method ${name}`);
   }
+  if (secret !== undefined) return authenticateClient({ id, secret, method }, context);
+  throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
 }
 
 function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
@@ -55,7 +46,7 @@ function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
  */
 export async function authenticateClient(
   credential: ClientCredential,
-  { metadata, storage }: { metadata: AuthorizationServer } & Pick<GrantContext, "storage">,
+  { at: { metadata }, storage }: Pick<GrantContext, "at" | "storage">,
 ): Promise<KnownClient> {
   const { id, secret, method, privateKey } = credential;
   const isConfidential = secret !== undefined || privateKey !== undefined;
