@@ -123,7 +123,7 @@ async function signInWith(
   try {
     const request = await makeRequest(context, client, scopes);
     report(`Authorization URL ${withoutState(request.url)}`);
-    context.onVisit();
+    context.onVisit?.();
     const redirect = await attempt.visit(request.url, context.signal);
     const code = checkResponse(context, request, redirect);
     return { clientId: client.id, response: await redeem(context, request, code) };

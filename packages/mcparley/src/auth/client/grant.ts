@@ -42,20 +42,27 @@ export interface TokenAssignment extends Pick<GrantContext, "storage" | "clock" 
   readonly isSignedOut: boolean;
 }
 
+/** The parameters of one use of a grant. */
+export interface GrantUse {
+  /** Aborted when no request waits for the tokens. */
+  readonly signal: AbortSignal;
+  /** Default: "stored". */
+  readonly registration?: RegistrationUse;
+  /** The scopes that a request needs and the present tokens lack, if they are the reason. */
+  readonly missingScopes?: readonly string[];
+  /** Called before the user is sent to the authorization server. */
+  readonly onVisit?: (this: void) => void;
+}
+
 /** The context of one use of a grant: the authorization server, and access to it. */
-export interface GrantContext extends Endpoints {
+export interface GrantContext extends Endpoints, GrantUse {
   /** The proxy and the certificates. */
   readonly connection: HttpConnection | undefined;
   readonly storage: CredentialStorage;
   /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
   readonly checkUrl: (this: void, url: URL) => void;
-  /** Called before the user is sent to the authorization server. */
-  readonly onVisit: (this: void) => void;
   /** Calls the option `onError`. */
   readonly warn: (this: void, error: Error) => void;
-  readonly registration: RegistrationUse;
-  /** The scopes that a request needs and the present tokens lack, if they are the reason. */
-  readonly missingScopes: readonly string[] | undefined;
 }
 
 /** Returns an endpoint of the metadata. Throws `LocalError` if it is missing, is no URL, or may not be requested. */

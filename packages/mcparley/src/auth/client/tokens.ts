@@ -15,7 +15,7 @@ import {
 import {
   type AuthorizationCore,
   type GrantContext,
-  type RegistrationUse,
+  type GrantUse,
   connectionFor,
   fetchFor,
   mayBePrivate,
@@ -54,16 +54,10 @@ export interface TokenRecord {
 /** The signal of requests that must not be aborted. */
 export const unending: AbortSignal = new AbortController().signal;
 
-/** The parameters of one use of a grant. */
-export interface ObtainOptions {
+/** The parameters of a request for new tokens. */
+export interface ObtainOptions extends GrantUse {
+  /** Undefined if the authorization server chooses the scopes. */
   readonly scopes: readonly string[] | undefined;
-  readonly signal: AbortSignal;
-  /** Default: "stored". */
-  readonly registration?: RegistrationUse;
-  /** The scopes that a request needs and the present tokens lack, if they are the reason. */
-  readonly missingScopes?: readonly string[];
-  /** Called before the user is sent to the authorization server. */
-  readonly onVisit?: (this: void) => void;
 }
 
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
@@ -109,7 +103,7 @@ export async function refreshTokens(core: AuthorizationCore, at: Discovered, sta
     if (present?.refreshToken === undefined) return {};
     const { clientId } = present;
     // Renewed tokens stay bound to a key if the tokens before them were.
-    const context = await grantContext(core, at, { isBound: present.tokenType === "dpop" });
+    const context = await grantContext(core, at, { isBound: present.tokenType === "dpop", signal: unending });
     const client = await grant.client(context, clientId);
     if (!client) return {};
     const since = clock.now();
@@ -163,7 +157,8 @@ export async function revokeTokens(
   { accessToken, refreshToken, clientId }: TokenRecord,
 ): Promise<boolean> {
   if (at.metadata.revocation_endpoint === undefined) return false;
-  const context = await grantContext(core, at, { isBound: core.options.dpop ?? at.isDpopRequired });
+  const isBound = core.options.dpop ?? at.isDpopRequired;
+  const context = await grantContext(core, at, { isBound, signal: unending });
   const client = await core.grant.client(context, clientId);
   if (!client) return false;
 
@@ -189,13 +184,7 @@ export async function revokeTokens(
 async function grantContext(
   core: AuthorizationCore,
   at: Discovered,
-  {
-    isBound,
-    registration = "stored",
-    missingScopes,
-    onVisit = () => {},
-    signal = unending,
-  }: { isBound: boolean } & Partial<Omit<ObtainOptions, "scopes">>,
+  { isBound, ...use }: GrantUse & { isBound: boolean },
 ): Promise<GrantContext> {
   if (isBound) checkDpopAlgorithms(at);
   const { storage, clock, options, report } = core;
@@ -205,14 +194,11 @@ async function grantContext(
     dpop: isBound ? await core.dpopKeyOf(at.issuer) : undefined,
     clock,
     report,
-    signal,
     connection: connectionFor(core),
     storage,
     checkUrl: (url) => checkUrl(url, mayBePrivate(core)),
-    onVisit,
     warn: (error) => options.onError?.(error),
-    registration,
-    missingScopes,
+    ...use,
   };
 }
 

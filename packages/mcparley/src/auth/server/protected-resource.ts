@@ -20,7 +20,7 @@ import { type ResourceDescription, describeResource, metadataUrlOf, publish } fr
 import {
   InvalidProof,
   InvalidToken,
-  keepToken,
+  principalTokens,
   proofAlgorithms,
   type TokenVerifier,
   type VerifiedToken,
@@ -160,7 +160,7 @@ function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
           await sendNonce(proofs, request);
         }
         const principal = principalOf(verified, options.scopeHierarchy);
-        keepToken(principal, presented.token);
+        principalTokens.set(principal, presented.token);
         return principal;
       } catch (error) {
         if (error instanceof InvalidToken) {

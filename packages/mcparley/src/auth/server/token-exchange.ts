@@ -6,7 +6,7 @@ import { withChecks } from "./load-checks.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
 import type { TokenExchangeOptions, UpstreamToken } from "./options.ts";
 import { responseCache } from "./request-cache.ts";
-import { keptToken, noUpstreamToken } from "./verified-token.ts";
+import { noUpstreamToken, principalTokens } from "./verified-token.ts";
 
 /** Exchanges the token of a call for a token of another service. Made by `tokenExchange`. */
 export interface TokenExchange {
@@ -60,7 +60,7 @@ export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   const responses = responseCache<UpstreamToken>({ max: cacheSize, clock });
   return {
     async tokenFor({ principal }) {
-      const token = principal && keptToken(principal);
+      const token = principal && principalTokens.get(principal);
       if (token === undefined) throw noUpstreamToken("the caller was not authenticated with a token in this process.");
       return responses(await digest(token), () => exchangeToken(token));
     },
