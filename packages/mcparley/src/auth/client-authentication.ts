@@ -1,6 +1,7 @@
 import { importJWK, importPKCS8 } from "jose";
 import {
   type AuthorizationServer,
+  type Client,
   type ClientAuth,
   ClientSecretPost,
   type CryptoKey,
@@ -13,6 +14,9 @@ import type { ClientCredential } from "./client-credential.ts";
 
 /** Returns the function that authenticates requests to an endpoint of a server. */
 type MakeClientAuth = (metadata: AuthorizationServer) => Promise<ClientAuth>;
+
+/** The arguments with which oauth4webapi sends a request as a client. */
+export type AsClient = readonly [server: AuthorizationServer, client: Client, authentication: ClientAuth];
 
 /** An endpoint at which clients authenticate, and whose methods a server can list. */
 export type AuthenticatedEndpoint = "token_endpoint" | "introspection_endpoint";

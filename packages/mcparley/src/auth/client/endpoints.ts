@@ -3,6 +3,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
+import type { AsClient } from "../client-authentication.ts";
 import { normalizeResponse, readDocument } from "../issuer-document.ts";
 import type { Discovered } from "./discovery/discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
@@ -157,9 +158,6 @@ function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenRe
     : `${server} issued a token that is not bound to a key (DPoP), although one was requested. Set dpop: false to accept it.`;
   throw new LocalError("authorization_failed", message);
 }
-
-/** The arguments with which oauth4webapi sends a request as a client. */
-type AsClient = readonly [server: oauth.AuthorizationServer, client: oauth.Client, authentication: oauth.ClientAuth];
 
 /** Sends a request as a client. If the server refuses the method of a client whose method is not certain, tries the other one. */
 async function sendAs<T>(

@@ -2,7 +2,6 @@ import * as oauth from "oauth4webapi";
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError, isTransient } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
-import { toAuthorizationError } from "../../client/oauth-error.ts";
 import { normalizeResponse } from "../../issuer-document.ts";
 import { wrongAudience } from "../../token-audience.ts";
 import type { TokenExchangeOptions, UpstreamToken } from "../options.ts";
@@ -21,32 +20,19 @@ export function exchange(
   options: TokenExchangeOptions & { clock: Clock },
   parameters: Readonly<Record<string, string>>,
 ): (token: string) => Promise<CachedResponse<UpstreamToken>> {
-  const { issuer, client: credential, clock, resource, audience } = options;
+  const { issuer, clock, resource, audience } = options;
   const recipients = [resource, audience].filter((name) => name !== undefined);
-  const prepare = issuerClient(options, "token_endpoint", options.tokenEndpoint);
-
-  /** Requests a token. Rejects with the errors of oauth4webapi. */
-  async function request(token: string): Promise<oauth.TokenEndpointResponse> {
-    const { server, client, authentication, requestOptions } = await prepare();
-    const all = { ...parameters, subject_token: token };
-    const sent = await oauth.genericTokenEndpointRequest(
-      server,
-      client,
-      authentication,
-      grantType,
-      all,
-      requestOptions,
-    );
-    const response = await normalizeResponse(sent);
-    return oauth.processGenericTokenEndpointResponse(server, client, response, {
-      recognizedTokenTypes: { n_a: () => {} },
-    });
-  }
-
+  const sendAs = issuerClient(options, "token_endpoint", options.tokenEndpoint);
   return async (token) => {
-    const issued = await request(token).catch(async (error: unknown) => {
-      const secrets = [token, credential.secret ?? ""];
-      throw toExchangeError(await toAuthorizationError(error, { issuer, what: "to exchange a token", secrets }));
+    const issued = await sendAs({ token, what: "to exchange a token" }, async (as, requestOptions) => {
+      const all = { ...parameters, subject_token: token };
+      const sent = await oauth.genericTokenEndpointRequest(...as, grantType, all, requestOptions);
+      const [server, client] = as;
+      return oauth.processGenericTokenEndpointResponse(server, client, await normalizeResponse(sent), {
+        recognizedTokenTypes: { n_a: () => {} },
+      });
+    }).catch((error: LocalError) => {
+      throw toExchangeError(error);
     });
     const { access_token: upstream, expires_in: seconds, scope } = issued;
     const audienceError = wrongAudience(upstream, recipients);

@@ -1,9 +1,10 @@
 import * as oauth from "oauth4webapi";
 import type { Clock } from "../../../rpc/clock.ts";
-import { type AuthenticatedEndpoint, clientAuthentication } from "../../client-authentication.ts";
+import { type AsClient, type AuthenticatedEndpoint, clientAuthentication } from "../../client-authentication.ts";
 import type { ClientCredential } from "../../client-credential.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../../client/guarded-fetch.ts";
 import { discoverIssuer } from "../../client/discovery/metadata.ts";
+import { toAuthorizationError } from "../../client/oauth-error.ts";
 import { withCooldown } from "../request-cache.ts";
 import { issuerUnavailable } from "../verified-token.ts";
 
@@ -19,14 +20,6 @@ export function trustedFetch(fetch: typeof globalThis.fetch | undefined, clock: 
   return makeGuardedFetch({ allowPrivate: true, fetch, clock, timeout });
 }
 
-/** The arguments with which oauth4webapi authenticates this server to an authorization server. */
-interface IssuerClient {
-  readonly server: oauth.AuthorizationServer;
-  readonly client: oauth.Client;
-  readonly authentication: oauth.ClientAuth;
-  readonly requestOptions: RequestOptions;
-}
-
 interface RequestOptions {
   [oauth.allowInsecureRequests]: boolean;
   [oauth.customFetch]: (url: string, init: oauth.CustomFetchOptions<"POST", URLSearchParams>) => Promise<Response>;
@@ -39,15 +32,29 @@ interface IssuerClientOptions {
   clock: Clock;
 }
 
+/** A request about the token of a caller. */
+interface TokenRequest {
+  /** It is removed from errors. */
+  readonly token: string;
+  /** The request in words, such as "to introspect a token". */
+  readonly what: string;
+}
+
+/** Sends a request as a client. Rejects with `LocalError`. */
+type SendAsClient = <T>(
+  request: TokenRequest,
+  send: (as: AsClient, options: RequestOptions) => Promise<T>,
+) => Promise<T>;
+
 /**
- * Makes this server a client of an authorization server, and returns the function that prepares its requests to an endpoint. If the URL of
+ * Makes this server a client of an authorization server, and returns the function that sends its requests to an endpoint. If the URL of
  * the endpoint is known, the metadata of the issuer is not fetched.
  */
 export function issuerClient(
   { issuer, client, clock, fetch: customFetch }: IssuerClientOptions,
   endpoint: AuthenticatedEndpoint,
   url: string | undefined,
-): () => Promise<IssuerClient> {
+): SendAsClient {
   const authentication = clientAuthentication(client, endpoint);
   const fetch = trustedFetch(customFetch, clock);
   const metadata = issuerMetadata(issuer, fetch, clock);
@@ -59,9 +66,13 @@ export function issuerClient(
       return fetch(url, { method, headers, body });
     },
   };
-  return async () => {
-    const server = url === undefined ? await metadata() : { issuer, [endpoint]: url };
-    return { server, client: { client_id: client.id }, authentication: await authentication(server), requestOptions };
+  return async ({ token, what }, send) => {
+    try {
+      const server = url === undefined ? await metadata() : { issuer, [endpoint]: url };
+      return await send([server, { client_id: client.id }, await authentication(server)], requestOptions);
+    } catch (error) {
+      throw await toAuthorizationError(error, { issuer, what, secrets: [token, client.secret ?? ""] });
+    }
   };
 }
 
