@@ -10,8 +10,8 @@ import {
 import { isSecureUrl } from "../../net/loopback.ts";
 import { onAbort } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type KnownClient, type TokenResponse, pushAuthorization, requestTokens, scopeParameter } from "./endpoints.ts";
-import { type Grant, type GrantContext, type Obtained, requireEndpoint } from "./grant.ts";
+import { type OAuthClient, type TokenResponse, pushAuthorization, requestTokens, scopeParameter } from "./endpoints.ts";
+import { type Grant, type GrantContext, type IssuedTokens, requireEndpoint } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
 import {
   inWords,
@@ -28,7 +28,7 @@ import {
   clientRefusal,
   findClient,
   forgetClient,
-  knownClient,
+  clientOfTokens,
   manualIssuers,
   offlineRefusal,
   refusedClient,
@@ -53,17 +53,17 @@ export function authorizationCode(options: OAuthOptions): Grant {
   return {
     mayChangeIssuer: options.client === undefined,
     preferredIssuers: () => manualIssuers(options),
-    client: (context, clientId) => knownClient({ ...context, options }, clientId),
+    client: (context, clientId) => clientOfTokens({ ...context, options }, clientId),
     forget: (context, clientId) => forgetClient({ ...context, options }, clientId),
     assignTokens,
-    async obtain(context, required) {
+    async obtain(context, requiredScopes) {
       checkMetadata(context);
-      const { at, missingScopes } = context;
-      const scopes = withOfflineAccess(required, options, at.metadata);
+      const { discovery, missingScopes } = context;
+      const scopes = withOfflineAccess(requiredScopes, options, discovery.metadata);
       const purpose = {
-        server: at.server.href,
-        issuer: at.issuer,
-        ...(at.isAssumed && { isIssuerAssumed: true }),
+        server: discovery.server.href,
+        issuer: discovery.issuer,
+        ...(discovery.isAssumed && { isIssuerAssumed: true }),
         scopes,
         ...(missingScopes && { missingScopes }),
       };
@@ -90,12 +90,12 @@ export function authorizationCode(options: OAuthOptions): Grant {
 function withOfflineAccess(
   scopes: readonly string[] | undefined,
   { scope, offlineAccess = true }: OAuthOptions,
-  { scopes_supported: supported, grant_types_supported: grants }: AuthorizationServer,
+  { scopes_supported: supportedScopes, grant_types_supported: grants }: AuthorizationServer,
 ): readonly string[] | undefined {
   if (scope !== undefined || !scopes) return scopes;
   if (!offlineAccess) return withoutOfflineAccess(scopes);
   const hasRefreshTokens = grants?.includes("refresh_token") ?? true;
-  const isUseful = hasRefreshTokens && supported?.includes(OFFLINE_ACCESS) === true;
+  const isUseful = hasRefreshTokens && supportedScopes?.includes(OFFLINE_ACCESS) === true;
   return isUseful ? [...withoutOfflineAccess(scopes), OFFLINE_ACCESS] : scopes;
 }
 
@@ -113,7 +113,7 @@ async function signInWith(
   context: SignInContext,
   allScopes: readonly string[] | undefined,
   isRetry = false,
-): Promise<Obtained> {
+): Promise<IssuedTokens> {
   const { options, attempt, report, warn } = context;
   const client = await findClient(context, attempt.redirectUri);
   const refusal = offlineRefusal(context, client.id);
@@ -128,17 +128,17 @@ async function signInWith(
     const code = checkResponse(context, request, redirect);
     return { clientId: client.id, response: await redeem(context, request, code) };
   } catch (error) {
-    const again = { ...context, registration: "stored" } as const;
+    const retryContext = { ...context, registration: "stored" } as const;
     if (isScopeRefusal(error) && mayOmitOffline && !isRefused) {
       warn(withSentence(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
-      const obtained = await signInWith(again, withoutOfflineAccess(allScopes), isRetry);
+      const tokens = await signInWith(retryContext, withoutOfflineAccess(allScopes), isRetry);
       await refusal.set(true);
-      return obtained;
+      return tokens;
     }
     if (!isClientRefusal(error)) throw error;
     if (isRetry || !(await forgetClient(context, client.id))) throw refusedClient(error, client.id, options);
     warn(withSentence(error, "Another client is registered, and the sign-in starts again."));
-    return signInWith(again, allScopes, true);
+    return signInWith(retryContext, allScopes, true);
   }
 }
 
@@ -187,7 +187,7 @@ function checkMetadata(context: GrantContext): void {
     issuer,
     code_challenge_methods_supported: methods,
     require_pushed_authorization_requests: isPushed,
-  } = context.at.metadata;
+  } = context.discovery.metadata;
   // Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations).
   if (!methods?.includes("S256")) {
     const message =
@@ -201,12 +201,12 @@ function checkMetadata(context: GrantContext): void {
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
-function checkRedirectUri(redirectUri: string, { redirectUri: registered = redirectUri }: OAuthOptions): void {
+function checkRedirectUri(redirectUri: string, { redirectUri: registeredUri = redirectUri }: OAuthOptions): void {
   // A server must accept any port if the URI of a client on this machine has none (RFC 8252, 7.3).
   const withoutPort = redirectUri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d+/, "$1");
-  if (redirectUri !== registered && withoutPort !== registered) {
+  if (redirectUri !== registeredUri && withoutPort !== registeredUri) {
     const message =
-      `The client is registered with the redirect URI ${JSON.stringify(registered)}, but this sign-in receives redirects at ` +
+      `The client is registered with the redirect URI ${JSON.stringify(registeredUri)}, but this sign-in receives redirects at ` +
       `${JSON.stringify(redirectUri)}. Check that its port is free, and that the sign-in can listen at such a URL.`;
     throw new LocalError("sign_in_failed", message);
   }
@@ -218,17 +218,17 @@ function checkRedirectUri(redirectUri: string, { redirectUri: registered = redir
 /** An authorization request, and the values that its response is checked against. */
 interface AuthorizationRequest {
   readonly url: URL;
-  readonly client: KnownClient;
+  readonly client: OAuthClient;
   readonly state: string;
   readonly verifier: string;
 }
 
 async function makeRequest(
   context: SignInContext,
-  client: KnownClient,
+  client: OAuthClient,
   scopes: readonly string[] | undefined,
 ): Promise<AuthorizationRequest> {
-  const { at, attempt } = context;
+  const { discovery, attempt } = context;
   const url = requireEndpoint(context, "authorization_endpoint");
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
@@ -244,7 +244,7 @@ async function makeRequest(
   };
   // Servers ignore offline_access without a consent prompt (OpenID Connect, 11).
   if (scopes?.includes(OFFLINE_ACCESS)) parameters.prompt = "consent";
-  if (at.resourceParameter !== undefined) parameters.resource = at.resourceParameter;
+  if (discovery.resourceParameter !== undefined) parameters.resource = discovery.resourceParameter;
   const requestUri = await pushRequest(context, client, parameters);
   // The server ignores the other parameters (RFC 9101, 5). A sign-in reads them from the URL.
   const query =
@@ -260,11 +260,11 @@ async function makeRequest(
  */
 async function pushRequest(
   context: SignInContext,
-  client: KnownClient,
+  client: OAuthClient,
   parameters: Record<string, string>,
 ): Promise<string | undefined> {
   const { pushed_authorization_request_endpoint: endpoint, require_pushed_authorization_requests: isRequired } =
-    context.at.metadata;
+    context.discovery.metadata;
   if (endpoint === undefined && isRequired !== true) return undefined;
   try {
     return await pushAuthorization(context, client, parameters);
@@ -286,7 +286,7 @@ async function pushRequest(
  * Whether an issuer refuses the secret of a client that it refuses as `unauthorized_client`. Keycloak uses this code for a wrong secret,
  * with status 401. With another status, the client may only not use refresh tokens.
  */
-function isSecretRefused({ isConfidential }: KnownClient, push: LocalError, { data }: LocalError): boolean {
+function isSecretRefused({ isConfidential }: OAuthClient, push: LocalError, { data }: LocalError): boolean {
   const { status } = data as { status: number };
   return isConfidential && (status === 401 || (isLastingRefusal(push) && refusalCode(push) === "invalid_client"));
 }
@@ -295,22 +295,26 @@ function isSecretRefused({ isConfidential }: KnownClient, push: LocalError, { da
  * Checks the redirect before any of its content is used: first the issuer by string comparison (RFC 9207 and the table of
  * 2026-07-28), then the state, then whether it is an error. Returns the code.
  */
-function checkResponse({ at, attempt, report }: SignInContext, request: AuthorizationRequest, redirect: URL): string {
-  const { metadata } = at;
+function checkResponse(
+  { discovery, attempt, report }: SignInContext,
+  request: AuthorizationRequest,
+  redirect: URL,
+): string {
+  const { metadata } = discovery;
   const { state, verifier, client } = request;
   const secrets = [state, verifier, ...secretParameters(redirect.searchParams)];
-  const expected = new URL(attempt.redirectUri);
-  if (redirect.origin !== expected.origin || redirect.pathname !== expected.pathname) {
-    throw rejected(metadata, "the browser was redirected to a URL other than the redirect URI");
+  const expectedUrl = new URL(attempt.redirectUri);
+  if (redirect.origin !== expectedUrl.origin || redirect.pathname !== expectedUrl.pathname) {
+    throw redirectError(metadata, "the browser was redirected to a URL other than the redirect URI");
   }
   try {
     const callback = validateAuthResponse(metadata, { client_id: client.id }, redirect.searchParams, state);
-    const [code, ...others] = callback.getAll("code");
-    if (code && others.length === 0) return code;
+    const [code, ...otherCodes] = callback.getAll("code");
+    if (code && otherCodes.length === 0) return code;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError)) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw rejected(metadata, wrongIssuer(metadata, redirect, secrets) ?? reason);
+      throw redirectError(metadata, wrongIssuer(metadata, redirect, secrets) ?? reason);
     }
     const code = withoutSecrets(error.error, secrets).slice(0, 100);
     const description = error.error_description && withoutSecrets(error.error_description, secrets);
@@ -323,7 +327,7 @@ function checkResponse({ at, attempt, report }: SignInContext, request: Authoriz
     const data = { error: code, ...(description !== undefined && { description }) };
     throw new LocalError("sign_in_failed", message, { data });
   }
-  throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
+  throw redirectError(metadata, "the redirect must contain exactly one `code` parameter");
 }
 
 /** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
@@ -333,14 +337,14 @@ function wrongIssuer(
   secrets: readonly string[],
 ): string | undefined {
   const { issuer, authorization_response_iss_parameter_supported: isRequired } = metadata;
-  const [iss = "", ...others] = searchParams.getAll("iss");
-  if (iss === issuer || others.length > 0 || (iss === "" && isRequired !== true)) return undefined;
+  const [iss = "", ...otherIssuers] = searchParams.getAll("iss");
+  if (iss === issuer || otherIssuers.length > 0 || (iss === "" && isRequired !== true)) return undefined;
   const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, secrets))}`;
   return `it has ${value}, expected ${JSON.stringify(issuer)}`;
 }
 
 /** The errors of the library are not kept as the cause, because they contain the response with the code. */
-function rejected({ issuer }: AuthorizationServer, why: string): LocalError {
+function redirectError({ issuer }: AuthorizationServer, why: string): LocalError {
   const message = `The redirect of the sign-in at ${JSON.stringify(issuer)} was rejected: ${why}.`;
   return new LocalError("sign_in_failed", message);
 }

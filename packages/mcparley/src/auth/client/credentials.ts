@@ -90,9 +90,9 @@ export class StoredValue<T> {
   /** Replaces or deletes the value that was last read. Returns false if it has changed since. */
   async replace(value: T | undefined): Promise<boolean> {
     const raw = value === undefined ? undefined : JSON.stringify(value);
-    const replaced = await this.#storage.compareAndSet(this.#key, this.#raw, raw);
-    if (replaced) this.#raw = raw;
-    return replaced;
+    const isReplaced = await this.#storage.compareAndSet(this.#key, this.#raw, raw);
+    if (isReplaced) this.#raw = raw;
+    return isReplaced;
   }
 
   /** Sets or deletes the value unconditionally. */

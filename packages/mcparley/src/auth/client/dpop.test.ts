@@ -52,7 +52,7 @@ describe("a nonce", () => {
 
   test("is in the next proof for the origin of the server that requires it", async () => {
     const prover = await dpopKeys()(issuer);
-    expect(prover.responded(url, response(401, { ...refusal, "dpop-nonce": "n1" }))).toBe(true);
+    expect(prover.readNonce(url, response(401, { ...refusal, "dpop-nonce": "n1" }))).toBe(true);
     expect(decodeJwt(await proofOf(prover.headers("token", url, "GET"))).nonce).toBe("n1");
     const other = new URL("https://other.example/mcp");
     expect(decodeJwt(await proofOf(prover.headers("token", other, "GET")))).not.toHaveProperty("nonce");
@@ -60,9 +60,9 @@ describe("a nonce", () => {
 
   test("in any other response replaces the stored one, and the request is not repeated", async () => {
     const prover = await dpopKeys()(issuer);
-    prover.responded(url, response(401, { ...refusal, "dpop-nonce": "n1" }));
-    expect(prover.responded(url, response(200, { "dpop-nonce": "n2" }))).toBe(false);
-    expect(prover.responded(url, response(200, {}))).toBe(false);
+    prover.readNonce(url, response(401, { ...refusal, "dpop-nonce": "n1" }));
+    expect(prover.readNonce(url, response(200, { "dpop-nonce": "n2" }))).toBe(false);
+    expect(prover.readNonce(url, response(200, {}))).toBe(false);
     expect(decodeJwt(await proofOf(prover.headers("token", url, "GET"))).nonce).toBe("n2");
   });
 
@@ -72,7 +72,7 @@ describe("a nonce", () => {
     ["of another kind", 403, { ...refusal, "dpop-nonce": "n" }],
   ])("is not required by a refusal %s", async (_, status, headers) => {
     const prover = await dpopKeys()(issuer);
-    expect(prover.responded(url, response(status, headers as Record<string, string>))).toBe(false);
+    expect(prover.readNonce(url, response(status, headers as Record<string, string>))).toBe(false);
   });
 
   test("is sent in one repetition of the request if a token endpoint requires it", async () => {

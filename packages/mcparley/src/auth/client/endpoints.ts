@@ -5,7 +5,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { AsClient } from "../client-authentication.ts";
 import { normalizeResponse, readDocument } from "../issuer-document.ts";
-import type { Discovered } from "./discovery/discovery.ts";
+import type { Discovery } from "./discovery/discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
 import {
@@ -20,7 +20,7 @@ import {
 } from "./oauth-error.ts";
 
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
-export interface KnownClient {
+export interface OAuthClient {
   readonly id: string;
   readonly authentication: oauth.ClientAuth;
   /** Whether it authenticates by a secret or a key. */
@@ -51,7 +51,7 @@ type RequestOptions = {
 /** The endpoints of one authorization server, and how requests are sent to them. */
 export interface Endpoints {
   /** The authorization server, and the resource for which tokens are requested. */
-  readonly at: Discovered;
+  readonly discovery: Discovery;
   readonly fetch: GuardedFetch;
   /** Binds the tokens to its key. Undefined for tokens that are not bound. */
   readonly dpop: DpopProver | undefined;
@@ -74,17 +74,17 @@ interface TokenRequest {
 /** Requests tokens. Adds the `resource` parameter. */
 export function requestTokens(
   endpoints: Endpoints,
-  client: KnownClient,
+  client: OAuthClient,
   { grantType, parameters, what = "to issue tokens", recognizedTokenTypes }: TokenRequest,
 ): Promise<TokenResponse> {
   return sendAs({ client, endpoints, what }, async (as, options) => {
-    const { resourceParameter: resource } = endpoints.at;
+    const { resourceParameter: resource } = endpoints.discovery;
     const all = { ...(resource !== undefined && { resource }), ...parameters };
     const response = await normalizeResponse(await oauth.genericTokenEndpointRequest(...as, grantType, all, options));
     const [metadata, oauthClient] = as;
     const checks = recognizedTokenTypes && { recognizedTokenTypes };
-    const issued = await oauth.processGenericTokenEndpointResponse(metadata, oauthClient, response, checks);
-    return checkBinding(endpoints, issued);
+    const tokens = await oauth.processGenericTokenEndpointResponse(metadata, oauthClient, response, checks);
+    return checkBinding(endpoints, tokens);
   });
 }
 
@@ -99,21 +99,21 @@ export function scopeParameter(scopes: readonly string[] | undefined): { scope?:
  */
 export function pushAuthorization(
   endpoints: Endpoints,
-  client: KnownClient,
+  client: OAuthClient,
   parameters: Record<string, string>,
 ): Promise<string> {
   return sendAs({ client, endpoints, what: "to accept the authorization request" }, async (as, options) => {
     const response = await oauth.pushedAuthorizationRequest(...as, parameters, options);
     const [metadata, oauthClient] = as;
-    const normalized = await normalizeResponse(response, 201);
-    return (await oauth.processPushedAuthorizationResponse(metadata, oauthClient, normalized)).request_uri;
+    const pushResponse = await normalizeResponse(response, 201);
+    return (await oauth.processPushedAuthorizationResponse(metadata, oauthClient, pushResponse)).request_uri;
   });
 }
 
 /** Revokes a token (RFC 7009). `hint` is the type of the token. */
 export async function revokeToken(
   endpoints: Endpoints,
-  client: KnownClient,
+  client: OAuthClient,
   { token, hint }: { token: string; hint: "access_token" | "refresh_token" },
 ): Promise<void> {
   const revoke = (parameters: Record<string, string>): Promise<void> =>
@@ -143,16 +143,16 @@ export function registerClient(
   metadata: Partial<oauth.Client>,
 ): Promise<oauth.OmitSymbolProperties<oauth.Client>> {
   return send(endpoints, registration, async (options) => {
-    const response = await oauth.dynamicClientRegistrationRequest(endpoints.at.metadata, metadata, options);
+    const response = await oauth.dynamicClientRegistrationRequest(endpoints.discovery.metadata, metadata, options);
     return oauth.processDynamicClientRegistrationResponse(await normalizeResponse(response, 201));
   });
 }
 
 /** An unbound token could be used by any thief. A bound token that was not requested could not be used at all. */
-function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenResponse {
+function checkBinding({ discovery, dpop }: Endpoints, response: TokenResponse): TokenResponse {
   const isBound = response.token_type === "dpop";
   if (isBound === (dpop !== undefined)) return response;
-  const server = `The authorization server ${JSON.stringify(at.issuer)}`;
+  const server = `The authorization server ${JSON.stringify(discovery.issuer)}`;
   const message = isBound
     ? `${server} issued a token that is bound to a key (DPoP), although none was requested.`
     : `${server} issued a token that is not bound to a key (DPoP), although one was requested. Set dpop: false to accept it.`;
@@ -161,12 +161,12 @@ function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenRe
 
 /** Sends a request as a client. If the server refuses the method of a client whose method is not certain, tries the other one. */
 async function sendAs<T>(
-  { client, endpoints, what }: { client: KnownClient; endpoints: Endpoints; what: string },
+  { client, endpoints, what }: { client: OAuthClient; endpoints: Endpoints; what: string },
   request: (as: AsClient, options: RequestOptions) => Promise<T>,
 ): Promise<T> {
   const sendBy = (authentication: oauth.ClientAuth): Promise<T> =>
     send(endpoints, what, (options) =>
-      request([endpoints.at.metadata, { client_id: client.id }, authentication], options),
+      request([endpoints.discovery.metadata, { client_id: client.id }, authentication], options),
     );
   try {
     return await sendBy(client.authentication);
@@ -187,7 +187,7 @@ async function sendAs<T>(
  * Rejects with `LocalError` `authorization_failed`. If the server refused the request, `data.error` is its error code.
  */
 async function send<T>(
-  { at, fetch, dpop, clock, report, signal }: Endpoints,
+  { discovery, fetch, dpop, clock, report, signal }: Endpoints,
   what: string,
   request: (options: RequestOptions) => Promise<T>,
 ): Promise<T> {
@@ -211,10 +211,10 @@ async function send<T>(
     return await withNonce(() => request(options));
   } catch (error) {
     if (signal.aborted) throw error;
-    const refusal = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
-    const failed = withRemarks(refusal, what, lastResponse);
-    report(failed.message);
-    throw at.isAssumed ? explainAssumed(failed, at, what) : failed;
+    const refusal = await toAuthorizationError(error, { issuer: discovery.issuer, what, secrets });
+    const failure = withRemarks(refusal, what, lastResponse);
+    report(failure.message);
+    throw discovery.isAssumed ? explainAssumed(failure, discovery, what) : failure;
   }
 }
 
@@ -241,7 +241,7 @@ function withRemarks(failure: LocalError, what: string, lastResponse: TimedRespo
  * Returns an error that explains a failed request to an assumed endpoint, if its response is not that of an authorization
  * server. A server that accepts only API keys names no authorization server, and has none at its origin.
  */
-function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: Discovered, what: string): LocalError {
+function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: Discovery, what: string): LocalError {
   const { request: _, ...data } = isObject(cause.data) ? cause.data : {};
   // A server may require its tokens for all paths of its origin.
   const isOther = data.status === 404 || data.status === 405 || (data.status === 401 && what === registration);

@@ -31,13 +31,13 @@ const cure = { forScheme: "Pass the http or https URL of the MCP server.", forUs
 export function openFlow(options: AuthorizationOptions, name: string, grant: Grant): OAuth {
   const { storage = memoryCredentials(), clock = systemClock } = options;
   const report = (step: string): void => reportStep(step, options);
-  const shared = { options, name, grant, storage, clock, dpopKeyOf: dpopKeys(options.storage), report };
+  const sharedCore = { options, name, grant, storage, clock, dpopKeyOf: dpopKeys(options.storage), report };
   const servers = new Map<string, ServerAuthorization>();
 
-  function at(server: URL): ServerAuthorization {
-    const known = servers.get(server.href);
-    if (known) return known;
-    const authorization = new ServerAuthorization({ ...shared, server, connection: undefined });
+  function authorizationOf(server: URL): ServerAuthorization {
+    const openAuthorization = servers.get(server.href);
+    if (openAuthorization) return openAuthorization;
+    const authorization = new ServerAuthorization({ ...sharedCore, server, connection: undefined });
     servers.set(server.href, authorization);
     const [oldest] = servers.keys();
     if (servers.size > maxServers && oldest !== undefined) servers.delete(oldest);
@@ -45,35 +45,35 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
   }
 
   /** Returns the authorization of a request. Its connection settings apply to the authorization requests. */
-  function of({ server, connection }: HttpAuthRequest): ServerAuthorization {
-    const authorization = at(server);
+  function requestAuthorization({ server, connection }: HttpAuthRequest): ServerAuthorization {
+    const authorization = authorizationOf(server);
     authorization.useConnection(connection);
     return authorization;
   }
 
   return {
-    headers: (request) => of(request).headers(request),
-    responded: (request, response) => of(request).responded(request, response),
-    challenged: (refusal, signal) => of(refusal.request).challenged(refusal, signal),
+    headers: (request) => requestAuthorization(request).headers(request),
+    responded: (request, response) => requestAuthorization(request).readResponse(request, response),
+    challenged: (refusal, signal) => requestAuthorization(refusal.request).answerChallenge(refusal, signal),
 
     async signIn(url, { scope, newClient = false, signal = new AbortController().signal } = {}) {
       const server = readServerUrl(url, cure);
-      const authorization = at(server);
+      const authorization = authorizationOf(server);
       const token = await authorization.inTurn(signal, async () => {
         const { status, headers } = await sendFirst(options, clock, { server, signal });
         report(`GET ${nameOf(server)}: ${status}`);
         const challenge = await readChallenge(headers);
-        const discovered = await authorization.discover(challenge, status, signal);
-        const scopes = authorization.scopesFor(discovered, challenge.scopes);
+        const discovery = await authorization.discover(challenge, status, signal);
+        const scopes = authorization.scopesFor(discovery, challenge.scopes);
         const all = scope === undefined ? scopes : unite(scopes, splitScope(scope));
         const registration = newClient ? "new" : "checked";
-        return authorization.obtain(discovered, { scopes: all, registration, signal });
+        return authorization.obtain(discovery, { scopes: all, registration, signal });
       });
       return toAccount(server, token);
     },
 
     async signOut(url) {
-      const authorization = at(readServerUrl(url, cure));
+      const authorization = authorizationOf(readServerUrl(url, cure));
       const token = await authorization.load();
       if (!token) return "not_signed_in";
       return authorization.inTurn(unending, () => authorization.signOut(token));
@@ -81,7 +81,7 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
 
     async whoami(url) {
       const server = readServerUrl(url, cure);
-      const token = await at(server).load();
+      const token = await authorizationOf(server).load();
       return token && toAccount(server, token);
     },
   };

@@ -4,9 +4,9 @@ import { isPrivateHost } from "../../net/private-address.ts";
 import type { HttpConnection } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { CredentialStorage } from "./credentials.ts";
-import type { Discovered } from "./discovery/discovery.ts";
+import type { Discovery } from "./discovery/discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
-import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
+import type { Endpoints, OAuthClient, TokenResponse } from "./endpoints.ts";
 import { type GuardedFetch, makeGuardedFetch } from "./guarded-fetch.ts";
 import type { AuthorizationOptions } from "./options.ts";
 
@@ -17,9 +17,9 @@ export interface Grant {
   /** Whether another authorization server may be used if the first one fails. Not for a client that was registered manually. */
   readonly mayChangeIssuer: boolean;
   /** Gets tokens with these scopes. With undefined, the authorization server chooses the scopes. */
-  obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained>;
+  obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<IssuedTokens>;
   /** Returns the client to which tokens were issued, to refresh or revoke them. Undefined if it is no longer known. */
-  client(context: GrantContext, clientId: string): Promise<KnownClient | undefined>;
+  client(context: GrantContext, clientId: string): Promise<OAuthClient | undefined>;
   /** Deletes a client that an authorization server no longer knows. Returns whether another will be registered. */
   forget?(context: GrantContext, clientId: string): Promise<boolean>;
   /** Called after the tokens of a server were stored or deleted. Deletes clients without tokens. */
@@ -36,7 +36,7 @@ export type RegistrationUse = "stored" | "checked" | "new";
 
 /** The client of the tokens of a server, which were stored or deleted. */
 export interface TokenAssignment extends Pick<GrantContext, "storage" | "clock" | "fetch"> {
-  readonly at: Pick<Discovered, "server" | "issuer">;
+  readonly discovery: Pick<Discovery, "server" | "issuer">;
   readonly clientId: string;
   /** Whether a sign-out has deleted the tokens. */
   readonly isSignedOut: boolean;
@@ -67,11 +67,11 @@ export interface GrantContext extends Endpoints, GrantUse {
 
 /** Returns an endpoint of the metadata. Throws `LocalError` if it is missing, is no URL, or may not be requested. */
 export function requireEndpoint(
-  { at, checkUrl }: GrantContext,
+  { discovery, checkUrl }: GrantContext,
   name: keyof AuthorizationServer & `${string}_endpoint`,
 ): URL {
-  const { issuer } = at;
-  const endpoint = at.metadata[name];
+  const { issuer } = discovery;
+  const endpoint = discovery.metadata[name];
   const server = `The authorization server ${JSON.stringify(issuer)}`;
   const data = { issuer, request: name === "registration_endpoint" ? "registration" : "metadata" };
   if (typeof endpoint !== "string" || !URL.canParse(endpoint)) {
@@ -92,7 +92,7 @@ export function requireEndpoint(
 }
 
 /** The tokens of a grant. */
-export interface Obtained {
+export interface IssuedTokens {
   response: TokenResponse;
   /** The client to which they were issued. */
   clientId: string;

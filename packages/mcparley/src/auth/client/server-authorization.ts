@@ -2,7 +2,7 @@ import { type HttpAuthRefusal, type HttpAuthRequest, type HttpConnection, nameOf
 import { StoredValue, serverKey } from "./credentials.ts";
 import {
   type Challenge,
-  type Discovered,
+  type Discovery,
   discover,
   discoverFor,
   readChallenge,
@@ -35,7 +35,7 @@ const RENEWAL_PAUSE_MS = 10_000;
 
 /** A refused request, for which more scopes may be requested. */
 interface StepUp extends Pick<HttpAuthRefusal, "repeated" | "challenges"> {
-  readonly stored: TokenRecord | undefined;
+  readonly storedToken: TokenRecord | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -43,7 +43,7 @@ interface StepUp extends Pick<HttpAuthRefusal, "repeated" | "challenges"> {
 export class ServerAuthorization {
   readonly #core: AuthorizationCore;
   readonly #location: StoredValue<TokenLocation>;
-  #at: Discovered | undefined;
+  #discovery: Discovery | undefined;
   #token: TokenRecord | undefined;
   #prover: DpopProver | undefined;
   /** The origin of the token in use. */
@@ -84,10 +84,10 @@ export class ServerAuthorization {
     return this.#prover.headers(token.accessToken, url, method);
   }
 
-  responded({ url }: HttpAuthRequest, response: { status: number; headers: ReplyHeaders }): boolean {
+  readResponse({ url }: HttpAuthRequest, response: { status: number; headers: ReplyHeaders }): boolean {
     // A token without enough scopes is accepted too.
     if (response.status < 300 || response.status === 403) this.#unprovenUntil = 0;
-    return this.#prover?.responded(url, response) ?? false;
+    return this.#prover?.readNonce(url, response) ?? false;
   }
 
   /** Returns the token in use. The storage is read once. */
@@ -100,27 +100,27 @@ export class ServerAuthorization {
   }
 
   /** Finds the authorization server, with the challenge of a response with this status. */
-  async discover({ resourceMetadata }: Challenge, status: number, signal: AbortSignal): Promise<Discovered> {
+  async discover({ resourceMetadata }: Challenge, status: number, signal: AbortSignal): Promise<Discovery> {
     const { grant, options, server } = this.#core;
-    this.#at = await discover({
+    this.#discovery = await discover({
       fetch: fetchFor(this.#core),
       server,
-      challenged: resourceMetadata,
+      challengeUrl: resourceMetadata,
       isTokenRequired: status === 401 || status === 403,
-      stored: await this.#location.read(),
-      preferred: grant.preferredIssuers?.() ?? [],
+      location: await this.#location.read(),
+      preferredIssuers: grant.preferredIssuers?.() ?? [],
       mayChangeIssuer: grant.mayChangeIssuer,
       options,
       signal,
     });
     this.#core.report(
-      `Issuer ${JSON.stringify(this.#at.issuer)} for the resource ${JSON.stringify(this.#at.resource)}`,
+      `Issuer ${JSON.stringify(this.#discovery.issuer)} for the resource ${JSON.stringify(this.#discovery.resource)}`,
     );
-    return this.#at;
+    return this.#discovery;
   }
 
   /** Handles a refusal, one after another. Resolves with true if the request should be repeated with new headers. */
-  challenged(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
+  answerChallenge(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
     return this.inTurn(signal, () => this.#handle(refusal, signal));
   }
 
@@ -143,29 +143,32 @@ export class ServerAuthorization {
    * Gets new tokens by the grant, even if there are valid ones. If the authorization server cannot be used, uses the next one
    * that the MCP server names.
    */
-  async obtain(first: Discovered, options: ObtainOptions): Promise<TokenRecord> {
-    const { at, token } = await this.#obtainFrom(first, options).catch((error: unknown) => {
+  async obtain(first: Discovery, options: ObtainOptions): Promise<TokenRecord> {
+    const { discovery, token } = await this.#obtainFrom(first, options).catch((error: unknown) => {
       if (!options.signal.aborted) this.#limits.addFailure(error);
       throw error;
     });
     this.#limits.clearFailures();
-    await this.#location.set({ issuer: at.issuer, resource: at.resource });
+    await this.#location.set({ issuer: discovery.issuer, resource: discovery.resource });
     const { clock, grant } = this.#core;
     if (!grant.isUnattended) this.#unprovenUntil = clock.now() + SIGN_IN_PAUSE_MS;
     return this.#adopt(token, "obtained");
   }
 
-  async #obtainFrom(at: Discovered, options: ObtainOptions): Promise<{ at: Discovered; token: TokenRecord }> {
+  async #obtainFrom(
+    discovery: Discovery,
+    options: ObtainOptions,
+  ): Promise<{ discovery: Discovery; token: TokenRecord }> {
     let isVisited = false;
     const onVisit = (): void => void (isVisited = true);
     try {
-      return { at, token: await obtainTokens(this.#core, at, { ...options, onVisit }) };
+      return { discovery, token: await obtainTokens(this.#core, discovery, { ...options, onVisit }) };
     } catch (error) {
       options.signal.throwIfAborted();
       // The issuer of the present tokens is not replaced while it is unavailable.
-      const mayRecover = isUnavailable(error) && at.issuer === (await this.load())?.issuer;
-      if (!at.discoverNext || isVisited || mayRecover || !isServerFailure(error)) throw error;
-      const next = await at.discoverNext().catch(() => {
+      const mayRecover = isUnavailable(error) && discovery.issuer === (await this.load())?.issuer;
+      if (!discovery.discoverNext || isVisited || mayRecover || !isServerFailure(error)) throw error;
+      const next = await discovery.discoverNext().catch(() => {
         throw error;
       });
       return this.#obtainFrom(next, options);
@@ -173,42 +176,46 @@ export class ServerAuthorization {
   }
 
   /** Gets new tokens for a request that was refused. */
-  async #obtainForRequest(at: Discovered, options: ObtainOptions): Promise<TokenRecord> {
+  async #obtainForRequest(discovery: Discovery, options: ObtainOptions): Promise<TokenRecord> {
     if (!this.#core.grant.isUnattended) this.#limits.checkFailures();
-    return this.obtain(at, options);
+    return this.obtain(discovery, options);
   }
 
   /** Deletes the tokens, and revokes them if the authorization server supports it, unless another sign-out has done so. */
   async signOut(token: TokenRecord): Promise<"revoked" | "forgotten" | "not_signed_in"> {
     this.#token = undefined;
     await this.#location.set(undefined);
-    const stored = storedTokens(this.#core, token);
-    const tokens = await stored.read();
+    const tokenEntry = storedTokens(this.#core, token);
+    const tokens = await tokenEntry.read();
     if (!tokens) return "not_signed_in";
-    await stored.set(undefined);
+    await tokenEntry.set(undefined);
     try {
-      const at = await this.#issuerOf(token);
-      return (await revokeTokens(this.#core, at, tokens)) ? "revoked" : "forgotten";
+      const discovery = await this.#issuerOf(token);
+      return (await revokeTokens(this.#core, discovery, tokens)) ? "revoked" : "forgotten";
     } finally {
       const { grant, server, storage, clock } = this.#core;
       const { issuer, clientId } = token;
-      const access = { at: { server, issuer }, storage, clock, fetch: fetchFor(this.#core) };
+      const access = { discovery: { server, issuer }, storage, clock, fetch: fetchFor(this.#core) };
       await grant.assignTokens?.({ ...access, clientId, isSignedOut: true });
     }
   }
 
   /** Returns the authorization server that issued a token. */
-  async #issuerOf(token: TokenRecord): Promise<Discovered> {
-    if (this.#at?.issuer === token.issuer && this.#at.resource === token.resource) return this.#at;
+  async #issuerOf(token: TokenRecord): Promise<Discovery> {
+    if (this.#discovery?.issuer === token.issuer && this.#discovery.resource === token.resource) return this.#discovery;
     const { server, options } = this.#core;
     return discoverFor(token, { fetch: fetchFor(this.#core), server, options, signal: unending });
   }
 
   /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
-  scopesFor(at: Discovered, required: readonly string[] | undefined, before?: TokenRecord): string[] | undefined {
+  scopesFor(
+    discovery: Discovery,
+    requiredScopes: readonly string[] | undefined,
+    token?: TokenRecord,
+  ): string[] | undefined {
     const { scope } = this.#core.options;
     if (scope !== undefined) return splitScope(scope);
-    const scopes = unite(before?.requestedScopes, required ?? at.scopesSupported);
+    const scopes = unite(token?.requestedScopes, requiredScopes ?? discovery.scopesSupported);
     return scopes.length === 0 ? undefined : scopes;
   }
 
@@ -222,71 +229,72 @@ export class ServerAuthorization {
   }
 
   async #handle(
-    { status, headers, shown, repeated, challenges }: HttpAuthRefusal,
+    { status, headers, shown: requestHeaders, repeated: repetitions, challenges }: HttpAuthRefusal,
     signal: AbortSignal,
   ): Promise<boolean> {
     const challenge = await readChallenge(headers);
     // A token can contain spaces.
-    const sent = shown.authorization?.replace(/^\S+ /, "");
-    if (sent !== undefined) this.#reportRefusal(status, challenge, sent);
+    const sentToken = requestHeaders.authorization?.replace(/^\S+ /, "");
+    if (sentToken !== undefined) this.#reportRefusal(status, challenge, sentToken);
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
-    const at = await this.discover(challenge, status, signal);
-    const stored = await storedTokens(this.#core, at).read();
-    if (stored && stored.accessToken !== sent) {
-      await this.#adopt(stored, "stored");
+    const discovery = await this.discover(challenge, status, signal);
+    const storedToken = await storedTokens(this.#core, discovery).read();
+    if (storedToken && storedToken.accessToken !== sentToken) {
+      await this.#adopt(storedToken, "stored");
       return true;
     }
-    if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, challenges, signal });
+    if (status === 403)
+      return this.#stepUp(discovery, challenge, { storedToken, repeated: repetitions, challenges, signal });
     const now = this.#core.clock.now();
     // Neither a renewal nor another sign-in helps if the server refuses the first use of a token.
-    if (stored && this.#origin === "obtained" && (repeated > 0 || now < this.#unprovenUntil)) {
-      const error = refusedFreshToken(at, { challenge, headers }, { token: stored, now });
+    if (storedToken && this.#origin === "obtained" && (repetitions > 0 || now < this.#unprovenUntil)) {
+      const error = refusedFreshToken(discovery, { challenge, headers }, { token: storedToken, now });
       this.#limits.pause(error);
       throw error;
     }
     // A token that was renewed for this request was refused, so another renewal would not help.
-    const isFresh = repeated > 0 && this.#origin === "refreshed";
-    const { token, refusal } = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : {};
+    const isFresh = repetitions > 0 && this.#origin === "refreshed";
+    const { token, refusal } = storedToken && !isFresh ? await refreshTokens(this.#core, discovery, storedToken) : {};
     if (token) {
       await this.#adopt(token, "refreshed");
       return true;
     }
-    const scopes = this.scopesFor(at, challenge.scopes, stored);
+    const scopes = this.scopesFor(discovery, challenge.scopes, storedToken);
     // Most responses to a renewal show whether the server knows the client.
-    const isClientChecked = stored?.refreshToken !== undefined && (!refusal || isLastingRefusal(refusal));
+    const isClientChecked = storedToken?.refreshToken !== undefined && (!refusal || isLastingRefusal(refusal));
     const registration = isClientChecked ? "stored" : "checked";
-    await this.#obtainForRequest(at, { scopes, registration, signal }).catch((error: unknown) => {
-      const reason = sent === undefined ? undefined : reasonOf(challenge, sent);
-      const refused =
+    await this.#obtainForRequest(discovery, { scopes, registration, signal }).catch((error: unknown) => {
+      const reason = sentToken === undefined ? undefined : reasonOf(challenge, sentToken);
+      const refusalText =
         reason === undefined ? undefined : `${nameOf(this.#core.server)} refused the stored token: ${reason}.`;
-      throw withReasons(error, [refused, refusal?.message ?? stored?.renewalRefusal]);
+      throw withReasons(error, [refusalText, refusal?.message ?? storedToken?.renewalRefusal]);
     });
     return true;
   }
 
   #reportRefusal(status: number, challenge: Challenge, token: string): void {
     const reason = reasonOf(challenge, token);
-    const shown = reason === undefined ? "" : `: ${reason}`;
-    this.#core.report(`${nameOf(this.#core.server)} refused the access token with status ${status}${shown}`);
+    const reasonText = reason === undefined ? "" : `: ${reason}`;
+    this.#core.report(`${nameOf(this.#core.server)} refused the access token with status ${status}${reasonText}`);
   }
 
   /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */
   async #stepUp(
-    at: Discovered,
-    { scopes: required = at.scopesSupported ?? [] }: Challenge,
-    { stored, repeated, challenges, signal }: StepUp,
+    discovery: Discovery,
+    { scopes: requiredScopes = discovery.scopesSupported ?? [] }: Challenge,
+    { storedToken, repeated: repetitions, challenges, signal }: StepUp,
   ): Promise<boolean> {
-    const { requestedScopes, grantedScopes, accessToken } = stored ?? {};
+    const { requestedScopes, grantedScopes, accessToken } = storedToken ?? {};
     // These scopes were already requested for this request, without success.
-    const wereRequested = required.every((scope) => requestedScopes?.includes(scope));
-    if (required.length === 0 || (repeated > 0 && wereRequested)) return false;
-    const name = required.toSorted().join(" ");
+    const wereRequested = requiredScopes.every((scope) => requestedScopes?.includes(scope));
+    if (requiredScopes.length === 0 || (repetitions > 0 && wereRequested)) return false;
+    const name = requiredScopes.toSorted().join(" ");
     if (!this.#limits.allowsStepUp(name, { token: accessToken, challenges })) return false;
-    const missing = required.filter((scope) => !grantedScopes?.includes(scope));
-    const token = await this.#obtainForRequest(at, {
-      scopes: unite(requestedScopes, grantedScopes, required),
+    const missing = requiredScopes.filter((scope) => !grantedScopes?.includes(scope));
+    const token = await this.#obtainForRequest(discovery, {
+      scopes: unite(requestedScopes, grantedScopes, requiredScopes),
       registration: "checked",
-      missingScopes: missing.length > 0 ? missing : required,
+      missingScopes: missing.length > 0 ? missing : requiredScopes,
       signal,
     });
     this.#limits.addStepUp(name, token.accessToken);
@@ -298,12 +306,12 @@ export class ServerAuthorization {
     const token = this.#token;
     if (!token) return;
     try {
-      const at = await this.#issuerOf(token);
-      const { token: renewed, refusal } = await refreshTokens(this.#core, at, token);
+      const discovery = await this.#issuerOf(token);
+      const { token: renewedToken, refusal } = await refreshTokens(this.#core, discovery, token);
       if (refusal) this.#core.options.onError?.(refusal);
       // A server that refuses the token of a sign-in also refuses its renewal, so the origin stays the sign-in.
-      if (renewed) await this.#adopt(renewed, this.#origin === "obtained" ? "obtained" : "refreshed");
-      else if (this.#core.grant.isUnattended) await this.#replace(at, token);
+      if (renewedToken) await this.#adopt(renewedToken, this.#origin === "obtained" ? "obtained" : "refreshed");
+      else if (this.#core.grant.isUnattended) await this.#replace(discovery, token);
       else if (refusal && !isLastingRefusal(refusal)) {
         this.#renewalPausedUntil = this.#core.clock.now() + RENEWAL_PAUSE_MS;
       } else if (this.#token === token) {
@@ -316,11 +324,11 @@ export class ServerAuthorization {
   }
 
   /** Replaces a token by a grant that needs no user, unless another process has already replaced it. */
-  async #replace(at: Discovered, token: TokenRecord): Promise<void> {
+  async #replace(discovery: Discovery, token: TokenRecord): Promise<void> {
     await this.inTurn(unending, async () => {
-      const stored = await storedTokens(this.#core, at).read();
-      if (stored && stored.accessToken !== token.accessToken) await this.#adopt(stored, "stored");
-      else await this.obtain(at, { scopes: this.scopesFor(at, undefined, token), signal: unending });
+      const storedToken = await storedTokens(this.#core, discovery).read();
+      if (storedToken && storedToken.accessToken !== token.accessToken) await this.#adopt(storedToken, "stored");
+      else await this.obtain(discovery, { scopes: this.scopesFor(discovery, undefined, token), signal: unending });
     });
   }
 

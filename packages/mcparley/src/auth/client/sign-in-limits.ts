@@ -14,13 +14,13 @@ const MAX_CHALLENGES = 1_000;
 export class SignInLimits {
   readonly #clock: Clock;
   /** The last sign-in that failed, and the number of them since the last success. */
-  #failures: { count: number; at: number; error: Error } | undefined;
+  #failures: { count: number; time: number; error: Error } | undefined;
   /** The number of requests for more scopes, by the scopes of the challenge. */
   readonly #stepUps = new Map<string, number>();
   /** The token of the last request for more scopes. */
   #steppedUpToken: string | undefined;
   /** The number of requests for more scopes without success, and the time of the last one. */
-  #uselessStepUps = { count: 0, at: 0 };
+  #uselessStepUps = { count: 0, time: 0 };
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -29,8 +29,8 @@ export class SignInLimits {
   /** Throws the error of the last sign-in if the sign-ins before have failed too often. */
   checkFailures(): void {
     const failures = this.#failures;
-    if (failures && this.#clock.now() - failures.at >= SIGN_IN_PAUSE_MS) this.#failures = undefined;
-    else if (failures && failures.count >= MAX_FAILURES) throw paused(failures.error);
+    if (failures && this.#clock.now() - failures.time >= SIGN_IN_PAUSE_MS) this.#failures = undefined;
+    else if (failures && failures.count >= MAX_FAILURES) throw pauseError(failures.error);
   }
 
   /** Counts a sign-in that has failed. The function `signIn` of the program can throw errors of any type. */
@@ -53,7 +53,7 @@ export class SignInLimits {
   }
 
   #setFailures(error: Error, count: number): void {
-    this.#failures = { count, at: this.#clock.now(), error };
+    this.#failures = { count, time: this.#clock.now(), error };
   }
 
   /**
@@ -64,9 +64,9 @@ export class SignInLimits {
    */
   allowsStepUp(scopes: string, { token, challenges }: { token: string | undefined; challenges: number }): boolean {
     const now = this.#clock.now();
-    if (now - this.#uselessStepUps.at >= SIGN_IN_PAUSE_MS) this.#uselessStepUps = { count: 0, at: now };
+    if (now - this.#uselessStepUps.time >= SIGN_IN_PAUSE_MS) this.#uselessStepUps = { count: 0, time: now };
     if (challenges > 0 && token !== undefined && token === this.#steppedUpToken) {
-      this.#uselessStepUps = { count: this.#uselessStepUps.count + 1, at: now };
+      this.#uselessStepUps = { count: this.#uselessStepUps.count + 1, time: now };
     }
     return this.#uselessStepUps.count < MAX_STEP_UPS && (this.#stepUps.get(scopes) ?? 0) < MAX_STEP_UPS;
   }
@@ -81,7 +81,7 @@ export class SignInLimits {
 }
 
 /** Returns the error of a request that starts no sign-in, because the last one failed. */
-function paused(error: Error): LocalError {
+function pauseError(error: Error): LocalError {
   const { code, message, data } = error instanceof LocalError ? error : new LocalError("sign_in_failed", error.message);
   const text = /[.!?]$/.test(message) ? message : `${message}.`;
   const minutes = SIGN_IN_PAUSE_MS / 60_000;

@@ -27,8 +27,8 @@ export function readPresented(request: HttpRequestHead): PresentedToken | undefi
     if (names.some((name) => name.toLowerCase() === "access_token"))
       return withProblem("Logs store tokens in URLs. Send the token in the Authorization header.");
   }
-  const given = request.header("authorization");
-  const match = given === undefined ? null : /^(Bearer|DPoP)(?: +(.*))?$/i.exec(given);
+  const header = request.header("authorization");
+  const match = header === undefined ? null : /^(Bearer|DPoP)(?: +(.*))?$/i.exec(header);
   if (!match) return undefined;
   const [, scheme = "", token = ""] = match;
   if (token.length > maxToken || !/^[\w.~+/-]+=*$/.test(token)) {
@@ -63,20 +63,20 @@ export interface Reason {
  */
 export function challengeHeader(options: ChallengeOptions, scopes: readonly string[], reason?: Reason): string {
   const challenges = options.schemes.map((scheme) => {
-    const stated = reason?.scheme === scheme ? reason : undefined;
+    const statedReason = reason?.scheme === scheme ? reason : undefined;
     const parameters = {
-      error: stated?.error,
-      error_description: stated?.description,
+      error: statedReason?.error,
+      error_description: statedReason?.description,
       resource_metadata: options.metadataUrl,
       scope: scopes.length > 0 ? scopes.join(" ") : undefined,
       algs: scheme === "DPoP" ? options.proofAlgorithms.join(" ") : undefined,
     };
-    const given = Object.entries(parameters).flatMap(([name, value]) => {
+    const texts = Object.entries(parameters).flatMap(([name, value]) => {
       // A quoted string of a header cannot contain other characters.
-      const quoted = value?.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
-      return quoted === undefined ? [] : `${name}="${quoted}"`;
+      const quotedValue = value?.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
+      return quotedValue === undefined ? [] : `${name}="${quotedValue}"`;
     });
-    return `${scheme} ${given.join(", ")}`;
+    return `${scheme} ${texts.join(", ")}`;
   });
   return challenges.join(", ");
 }

@@ -15,7 +15,7 @@ export interface ProofChecker {
    * Throws `InvalidProof` unless the request has an unused proof for this token and its key. Used proofs are kept in the
    * server's store, or in memory if it has none.
    */
-  check(request: HttpRequestHead, bound: BoundToken): Promise<void>;
+  check(request: HttpRequestHead, boundToken: BoundToken): Promise<void>;
 }
 
 /** Milliseconds after which the nonce changes. The nonce before it is still accepted. */
@@ -50,17 +50,17 @@ interface Nonces {
 function makeNonces(secret: Bytes, clock: Clock): Nonces {
   const key = crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const periodNow = (): number => Math.floor(clock.now() / nonceLifetime);
-  let cached: { period: number; nonce: Promise<string> } | undefined;
+  let currentNonce: { period: number; nonce: Promise<string> } | undefined;
 
   async function nonceOf(period: number): Promise<string> {
-    const signed = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`dpop nonce ${period}`));
-    return toBase64Url(new Uint8Array(signed));
+    const signature = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`dpop nonce ${period}`));
+    return toBase64Url(new Uint8Array(signature));
   }
 
   function current(): Promise<string> {
     const period = periodNow();
-    if (cached?.period !== period) cached = { period, nonce: nonceOf(period) };
-    return cached.nonce;
+    if (currentNonce?.period !== period) currentNonce = { period, nonce: nonceOf(period) };
+    return currentNonce.nonce;
   }
 
   return {

@@ -50,7 +50,7 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
     const claims = await responses(await digest(token), async () => {
       const value = await gate(() => introspect(token));
       const expiry = typeof value.exp === "number" ? value.exp * 1000 : Infinity;
-      return { value, until: Math.min(clock.now() + cacheTtl, expiry) };
+      return { value, expiresAt: Math.min(clock.now() + cacheTtl, expiry) };
     });
     check(claims, { issuer, audience, tolerance, now: clock.now() / 1000 });
     return tokenOf(issuer, claims, options.scopesOf);

@@ -61,12 +61,12 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   return withChecks(({ jwtChecks }) => jwtChecks({ ...options, clock }, verification));
 }
 
-function checkAlgorithms(given: readonly string[] = publicKeyAlgorithms): string[] {
-  const other = given.find((algorithm) => !publicKeyAlgorithms.includes(algorithm));
-  if (other === undefined && given.length > 0) return [...given];
+function checkAlgorithms(algorithms: readonly string[] = publicKeyAlgorithms): string[] {
+  const unsupportedAlgorithm = algorithms.find((algorithm) => !publicKeyAlgorithms.includes(algorithm));
+  if (unsupportedAlgorithm === undefined && algorithms.length > 0) return [...algorithms];
   const problem =
-    other === undefined
+    unsupportedAlgorithm === undefined
       ? "algorithms must not be empty"
-      : `algorithms contains ${JSON.stringify(other)}, which is not supported`;
+      : `algorithms contains ${JSON.stringify(unsupportedAlgorithm)}, which is not supported`;
   throw invalid(`${problem}. Choose from ${publicKeyAlgorithms.join(", ")}.`);
 }

@@ -99,9 +99,9 @@ export function protectedResource(
 
 /** Makes the protection of a resource whose URL is known when `listen` has opened its port. */
 function protectedWhenListening(optionsOf: (url: string) => ProtectedResourceOptions): ProtectedResource {
-  let opened: ProtectedResource | undefined;
+  let openedResource: ProtectedResource | undefined;
   const resource = (): ProtectedResource => {
-    if (opened) return opened;
+    if (openedResource) return openedResource;
     throw invalid("The URL of the resource is not known before `listen` has opened its port.");
   };
   return {
@@ -112,8 +112,9 @@ function protectedWhenListening(optionsOf: (url: string) => ProtectedResourceOpt
       return resource().metadataUrl;
     },
     listening(url) {
-      if (opened) throw invalid("protectedResource with a function is for one `listen`. Make another one for each.");
-      opened = protectedAt(optionsOf(url));
+      if (openedResource)
+        throw invalid("protectedResource with a function is for one `listen`. Make another one for each.");
+      openedResource = protectedAt(optionsOf(url));
     },
     document: (request) => resource().document?.(request),
     match: (request) => resource().match?.(request),
@@ -145,26 +146,26 @@ function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
     metadataUrl,
     document: publish(metadata, metadataUrl),
     match: (request) => readPresented(request) && "possible",
-    challenge(required, request) {
+    challenge(requiredScopes, request) {
       const scheme = readPresented(request)?.scheme ?? "Bearer";
-      return challengeHeader(challenges, required, { scheme, error: "insufficient_scope" });
+      return challengeHeader(challenges, requiredScopes, { scheme, error: "insufficient_scope" });
     },
     async authenticate(request, store) {
-      const presented = readToken(request, refuse);
+      const presentedToken = readToken(request, refuse);
       try {
-        const verified = await verify(verifiers, presented.token, request);
-        checkClaims(verified, { issuers, audiences, now: clock.now() / 1000 });
-        const jkt = boundKey(verified, presented, dpop.required === true);
+        const verifiedToken = await verify(verifiers, presentedToken.token, request);
+        checkClaims(verifiedToken, { issuers, audiences, now: clock.now() / 1000 });
+        const jkt = boundKey(verifiedToken, presentedToken, dpop.required === true);
         if (jkt !== undefined) {
-          await proofs.check(request, { token: presented.token, jkt, store });
+          await proofs.check(request, { token: presentedToken.token, jkt, store });
           await sendNonce(proofs, request);
         }
-        const principal = principalOf(verified, options.scopeHierarchy);
-        principalTokens.set(principal, presented.token);
+        const principal = principalOf(verifiedToken, options.scopeHierarchy);
+        principalTokens.set(principal, presentedToken.token);
         return principal;
       } catch (error) {
         if (error instanceof InvalidToken) {
-          const scheme = dpop.required ? "DPoP" : presented.scheme;
+          const scheme = dpop.required ? "DPoP" : presentedToken.scheme;
           const { message, cause } = error;
           throw refuse(401, message, { scheme, error: "invalid_token", description: message, cause });
         }
@@ -187,10 +188,11 @@ function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
 type Refuse = (status: number, message: string, reason?: Reason) => HttpRefusal;
 
 function readToken(request: HttpRequestHead, refuse: Refuse): PresentedToken {
-  const presented = readPresented(request);
-  if (!presented) throw refuse(401, "Authorization is required: send an access token in the Authorization header.");
-  const { scheme, problem } = presented;
-  if (problem === undefined) return presented;
+  const presentedToken = readPresented(request);
+  if (!presentedToken)
+    throw refuse(401, "Authorization is required: send an access token in the Authorization header.");
+  const { scheme, problem } = presentedToken;
+  if (problem === undefined) return presentedToken;
   throw refuse(400, problem, { scheme, error: "invalid_request", description: problem });
 }
 
@@ -201,8 +203,8 @@ async function verify(
   request: HttpRequestHead,
 ): Promise<VerifiedToken> {
   for (const verifier of verifiers) {
-    const verified = await verifier(token, request);
-    if (verified) return verified;
+    const verifiedToken = await verifier(token, request);
+    if (verifiedToken) return verifiedToken;
   }
   throw new InvalidToken("The issuer of the token is not accepted.");
 }
@@ -241,9 +243,9 @@ function principalOf(
 }
 
 /** Returns the granted scopes and all that they imply, directly or indirectly. */
-function withImplied(granted: readonly string[], hierarchy: ScopeHierarchy): readonly string[] {
-  const all = new Set(granted);
+function withImplied(grantedScopes: readonly string[], hierarchy: ScopeHierarchy): readonly string[] {
+  const all = new Set(grantedScopes);
   // The loop also visits scopes that are added during the iteration.
-  for (const scope of all) for (const implied of hierarchy(scope)) all.add(implied);
+  for (const scope of all) for (const impliedScope of hierarchy(scope)) all.add(impliedScope);
   return [...all];
 }

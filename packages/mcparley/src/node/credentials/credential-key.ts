@@ -48,15 +48,15 @@ export interface FolderKey {
 
 /** Returns the key of a folder of credentials, which `key.json` in the folder describes. */
 export function keyOfFolder(folder: string, source: KeySource): FolderKey {
-  let known: { readonly text: string; readonly values: Promise<SealedValues> } | undefined;
+  let openedKey: { readonly text: string; readonly values: Promise<SealedValues> } | undefined;
   return {
     async read() {
       const text = await readKeyFile(folder);
       if (text === undefined) return undefined;
       // The folder may have been removed and created again.
-      if (known?.text !== text) known = { text, values: openKeyFile(folder, source, text) };
-      return known.values.catch((error: unknown) => {
-        known = undefined;
+      if (openedKey?.text !== text) openedKey = { text, values: openKeyFile(folder, source, text) };
+      return openedKey.values.catch((error: unknown) => {
+        openedKey = undefined;
         throw error;
       });
     },
@@ -187,13 +187,13 @@ export class SealedValues {
   seal(name: string, value: string): string {
     const iv = randomBytes(ivLength);
     const cipher = createCipheriv(algorithm, this.#values, iv).setAAD(Buffer.from(name));
-    const sealed = Buffer.concat([iv, cipher.update(value, "utf8"), cipher.final()]);
-    return Buffer.concat([sealed, cipher.getAuthTag()]).toString("base64");
+    const sealedBytes = Buffer.concat([iv, cipher.update(value, "utf8"), cipher.final()]);
+    return Buffer.concat([sealedBytes, cipher.getAuthTag()]).toString("base64");
   }
 
   /** Decrypts a value. Returns undefined if it was altered, or encrypted with another name or key. */
-  open(name: string, sealed: string): string | undefined {
-    const bytes = Buffer.from(sealed, "base64");
+  open(name: string, sealedValue: string): string | undefined {
+    const bytes = Buffer.from(sealedValue, "base64");
     if (bytes.length < ivLength + tagLength) return undefined;
     const decipher = createDecipheriv(algorithm, this.#values, bytes.subarray(0, ivLength), {
       authTagLength: tagLength,

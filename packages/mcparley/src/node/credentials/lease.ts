@@ -43,17 +43,17 @@ export async function withLease<T>(name: string, work: () => Promise<T>, options
 async function takeLease(name: string, owner: string, { store, clock, signal }: LeaseOptions): Promise<void> {
   signal?.throwIfAborted();
   if (await tryToTake(name, owner, store)) return;
-  let wake = (): void => {};
-  const retry = (): void => wake();
+  let wake: (() => void) | undefined;
+  const retry = (): void => wake?.();
   const unsubscribe = await store.subscribe(name, retry);
   const stopListening = signal && onAbort(signal, retry);
   try {
     for (;;) {
       // A release during the attempt ends the wait after it.
-      const released = new Promise<void>((resolve) => (wake = resolve));
+      const nextRelease = new Promise<void>((resolve) => (wake = resolve));
       signal?.throwIfAborted();
       if (await tryToTake(name, owner, store)) return;
-      await within(released, retryInterval, clock);
+      await within(nextRelease, retryInterval, clock);
     }
   } finally {
     stopListening?.();

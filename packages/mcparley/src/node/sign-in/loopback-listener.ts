@@ -22,7 +22,7 @@ const headers = {
 };
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`;
-const received = page("Sign-in received", "The program continues. You can close this window.");
+const receivedPage = page("Sign-in received", "The program continues. You can close this window.");
 const notExpected = page("Unexpected request", "You can close this window.");
 
 /** Listens on a port of this machine for one redirect from an authorization server. */
@@ -92,26 +92,26 @@ export class LoopbackListener {
     });
   }
 
-  #answer({ method, url = "", headers: { host: requested } }: IncomingMessage, response: ServerResponse): void {
+  #answer({ method, url = "", headers: { host: requestedHost } }: IncomingMessage, response: ServerResponse): void {
     // Another Host than that of the redirect URI is a sign of DNS rebinding.
     const { host, pathname } = this.#expectedUrl;
-    const isCallback = method === "GET" && requested === host && url.startsWith(`${pathname}?`);
+    const isCallback = method === "GET" && requestedHost === host && url.startsWith(`${pathname}?`);
     const redirect = isCallback ? new URL(url, this.#expectedUrl) : undefined;
-    const expected = this.#expected;
-    const isExpected = redirect && expected && matches(redirect, expected.state);
+    const expectedRedirect = this.#expected;
+    const isExpected = redirect && expectedRedirect && matches(redirect, expectedRedirect.state);
     response.writeHead(isExpected ? 200 : 404, headers);
-    response.end(isExpected ? received : notExpected);
+    response.end(isExpected ? receivedPage : notExpected);
     if (!isExpected) return;
     this.#expected = undefined;
-    expected.take(redirect);
+    expectedRedirect.take(redirect);
   }
 }
 
 /** Returns whether the state is the expected one. A repeated parameter is refused, because it can be read in two ways. */
-function matches({ searchParams }: URL, expected: string | undefined): boolean {
+function matches({ searchParams }: URL, expectedState: string | undefined): boolean {
   const [state, ...more] = searchParams.getAll("state");
   if (state === undefined || more.length > 0) return false;
-  return expected === undefined || state === expected;
+  return expectedState === undefined || state === expectedState;
 }
 
 async function listen(http: Server, origin: string, port: number): Promise<void> {

@@ -9,7 +9,7 @@ const atRoot = "https://mcp.example/.well-known/oauth-protected-resource";
 
 function resource(documents: Record<string, unknown>, challenged?: string) {
   const { fetch, asked } = documentServer(documents);
-  return { asked, found: discoverResource(fetch, server, { challenged }) };
+  return { asked, found: discoverResource(fetch, server, { challengeUrl: challenged }) };
 }
 
 describe("the metadata of a server", () => {

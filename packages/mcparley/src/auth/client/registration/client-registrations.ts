@@ -24,11 +24,11 @@ export interface Registration extends ClientIdentity {
 /** A sign-in for an MCP server. It counts as running until it has ended or `until`, in milliseconds since 1970. */
 interface RunningSignIn {
   readonly server: string;
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
 /** The stored registrations at one authorization server, oldest first. */
-interface Stored {
+interface StoredRegistrations {
   readonly clients: readonly Registration[];
   /** The time at which a registration was replaced. Undefined after tokens were issued to the replacement. */
   readonly replacedAt?: number | undefined;
@@ -48,7 +48,7 @@ const MAX_UNUSED = 10;
  * another client. It also ends if the authorization server does not accept it. A registration that a sign-in uses stays.
  */
 export class ClientRegistrations {
-  readonly #stored: StoredValue<Stored>;
+  readonly #stored: StoredValue<StoredRegistrations>;
 
   constructor(storage: CredentialStorage, issuer: string) {
     this.#stored = new StoredValue(storage, `clients:${issuer}`);
@@ -63,29 +63,29 @@ export class ClientRegistrations {
   add(registration: Registration, server: string, now: number): Promise<readonly Registration[]> {
     return this.#update(({ clients, replacedAt }) => {
       const surplus = clients.filter((client) => isUnused(client, now)).slice(0, 1 - MAX_UNUSED);
-      const others = clients.filter((client) => !surplus.includes(client));
-      return [{ clients: [...others, withSignIn(registration, server, now)], replacedAt }, surplus];
+      const otherClients = clients.filter((client) => !surplus.includes(client));
+      return [{ clients: [...otherClients, withSignIn(registration, server, now)], replacedAt }, surplus];
     });
   }
 
   /** Changes a registration after its server has changed it, unless another process has deleted it. */
   change(registration: Registration): Promise<void> {
     return this.#update(({ clients, replacedAt }) => {
-      const changed = clients.map((client) => {
+      const changedClients = clients.map((client) => {
         const { id, servers, signIns } = client;
         return id === registration.id ? { ...registration, servers, signIns } : client;
       });
-      return [{ clients: changed, replacedAt }, undefined];
+      return [{ clients: changedClients, replacedAt }, undefined];
     });
   }
 
   /** Records that a sign-in uses a registration. Returns false if another process has deleted it. */
   startSignIn(clientId: string, server: string, now: number): Promise<boolean> {
     return this.#update(({ clients, replacedAt }) => {
-      const changed = clients.map((client) =>
+      const changedClients = clients.map((client) =>
         client.id === clientId ? withSignIn(client, server, now) : withoutSignIn(client, server),
       );
-      return [{ clients: changed, replacedAt }, clients.some(({ id }) => id === clientId)];
+      return [{ clients: changedClients, replacedAt }, clients.some(({ id }) => id === clientId)];
     });
   }
 
@@ -103,12 +103,12 @@ export class ClientRegistrations {
    * A replacement to which no tokens were issued stays: a third registration would be refused for the same reason.
    */
   forget(clientId: string, now: number): Promise<boolean> {
-    return this.#update((stored) => {
-      const clients = stored.clients.filter(({ id }) => id !== clientId);
+    return this.#update((registrations) => {
+      const clients = registrations.clients.filter(({ id }) => id !== clientId);
       // If another process has deleted it, its replacement has not failed here.
-      if (clients.length === stored.clients.length) return [stored, true];
-      const isRepeated = stored.replacedAt !== undefined && now - stored.replacedAt < REPLACEMENT_MS;
-      return isRepeated ? [stored, false] : [{ clients, replacedAt: now }, true];
+      if (clients.length === registrations.clients.length) return [registrations, true];
+      const isRepeated = registrations.replacedAt !== undefined && now - registrations.replacedAt < REPLACEMENT_MS;
+      return isRepeated ? [registrations, false] : [{ clients, replacedAt: now }, true];
     });
   }
 
@@ -118,12 +118,15 @@ export class ClientRegistrations {
    */
   assign(server: string, clientId: string | undefined, now: number): Promise<readonly Registration[]> {
     return this.#update(({ clients }) => {
-      const assigned = clients.map((client) => {
-        const others = client.servers.filter((one) => one !== server);
-        return { ...withoutSignIn(client, server), servers: client.id === clientId ? [...others, server] : others };
+      const assignedClients = clients.map((client) => {
+        const servers = client.servers.filter((one) => one !== server);
+        if (client.id === clientId) servers.push(server);
+        return { ...withoutSignIn(client, server), servers };
       });
-      const unused = assigned.filter((client, i) => isUnused(client, now) && clients[i]?.servers.length !== 0);
-      return [{ clients: assigned.filter((client) => !unused.includes(client)) }, unused];
+      const unusedClients = assignedClients.filter(
+        (client, i) => isUnused(client, now) && clients[i]?.servers.length !== 0,
+      );
+      return [{ clients: assignedClients.filter((client) => !unusedClients.includes(client)) }, unusedClients];
     });
   }
 
@@ -131,22 +134,23 @@ export class ClientRegistrations {
     return this.#stored.exclusively(work);
   }
 
-  #update<R>(change: (stored: Stored) => readonly [Stored, R]): Promise<R> {
-    return this.#stored.update((stored = { clients: [] }) => {
-      const [changed, result] = change(stored);
-      return [changed.clients.length === 0 && changed.replacedAt === undefined ? undefined : changed, result];
+  #update<R>(change: (registrations: StoredRegistrations) => readonly [StoredRegistrations, R]): Promise<R> {
+    return this.#stored.update((present = { clients: [] }) => {
+      const [registrations, result] = change(present);
+      const isEmpty = registrations.clients.length === 0 && registrations.replacedAt === undefined;
+      return [isEmpty ? undefined : registrations, result];
     });
   }
 }
 
 /** Whether a client has no tokens, and no sign-in uses it. */
 function isUnused({ servers, signIns }: Registration, now: number): boolean {
-  return servers.length === 0 && !signIns.some(({ until }) => until > now);
+  return servers.length === 0 && !signIns.some(({ expiresAt }) => expiresAt > now);
 }
 
 function withSignIn(client: Registration, server: string, now: number): Registration {
   const { signIns } = withoutSignIn(client, server);
-  return { ...client, signIns: [...signIns, { server, until: now + SIGN_IN_MS }] };
+  return { ...client, signIns: [...signIns, { server, expiresAt: now + SIGN_IN_MS }] };
 }
 
 function withoutSignIn(client: Registration, server: string): Registration {
@@ -159,7 +163,7 @@ type RegistrationResponse = Readonly<Record<string, unknown>>;
 /** Reads the response to a registration (RFC 7591, 3.2.1; RFC 7592, 3). Members that it omits stay as they are in `before`. */
 export function readRegistration(
   response: RegistrationResponse,
-  before: Omit<Registration, "secretExpiresAt"> & Partial<Registration>,
+  previousRegistration: Omit<Registration, "secretExpiresAt"> & Partial<Registration>,
   { issuer, now }: { issuer: string; now: number },
 ): Registration {
   const read = (name: string): string | undefined => {
@@ -167,15 +171,15 @@ export function readRegistration(
     return typeof value === "string" ? value : undefined;
   };
   const { client_secret_expires_at: expires } = response;
-  const { secretExpiresAt = 0, configuration } = before;
+  const { secretExpiresAt = 0, configuration } = previousRegistration;
   const url = read("registration_client_uri") ?? configuration?.url;
   const token = read("registration_access_token") ?? configuration?.token;
   // The token is sent only to the issuer.
   const isOfIssuer = url !== undefined && URL.canParse(url) && new URL(url).origin === new URL(issuer).origin;
   return {
-    ...before,
-    secret: read("client_secret") ?? before.secret,
-    method: read("token_endpoint_auth_method") ?? before.method,
+    ...previousRegistration,
+    secret: read("client_secret") ?? previousRegistration.secret,
+    method: read("token_endpoint_auth_method") ?? previousRegistration.method,
     secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, now) : secretExpiresAt,
     configuration: isOfIssuer && token !== undefined ? { url, token } : undefined,
   };

@@ -9,10 +9,10 @@ import {
   readRegistration,
 } from "./client-registrations.ts";
 import { StoredValue } from "../credentials.ts";
-import type { Discovered } from "../discovery/discovery.ts";
-import { type KnownClient, pushAuthorization, registerClient, requestTokens } from "../endpoints.ts";
+import type { Discovery } from "../discovery/discovery.ts";
+import { type OAuthClient, pushAuthorization, registerClient, requestTokens } from "../endpoints.ts";
 import { type GrantContext, type TokenAssignment, requireEndpoint } from "../grant.ts";
-import { authenticate } from "./known-client.ts";
+import { authenticate } from "./oauth-client.ts";
 import { isClientRefusal, refusalCode, withSentence } from "../oauth-error.ts";
 import type { RegisteredClient, RegistrationOptions } from "../options.ts";
 
@@ -22,7 +22,7 @@ export interface ClientContext extends GrantContext {
 }
 
 /** Access to what is stored for the clients at an authorization server. */
-type StorageContext = Pick<GrantContext, "storage"> & Pick<TokenAssignment, "at">;
+type StorageContext = Pick<GrantContext, "storage"> & Pick<TokenAssignment, "discovery">;
 
 /** Returns the issuers of the clients that were registered manually. */
 export function manualIssuers(options: RegistrationOptions): readonly string[] {
@@ -34,20 +34,20 @@ export async function registeredRedirectUri(context: ClientContext): Promise<str
   return context.options.redirectUri ?? (await usableRegistrations(context)).at(-1)?.redirectUris[0];
 }
 
-function registrationsAt({ storage, at }: StorageContext): ClientRegistrations {
-  return new ClientRegistrations(storage, at.issuer);
+function registrationsAt({ storage, discovery }: StorageContext): ClientRegistrations {
+  return new ClientRegistrations(storage, discovery.issuer);
 }
 
 /** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
-export function offlineRefusal({ storage, at }: StorageContext, clientId: string): StoredValue<true> {
-  return new StoredValue(storage, `offline-refused:${JSON.stringify([at.issuer, clientId])}`);
+export function offlineRefusal({ storage, discovery }: StorageContext, clientId: string): StoredValue<true> {
+  return new StoredValue(storage, `offline-refused:${JSON.stringify([discovery.issuer, clientId])}`);
 }
 
 /** Returns the stored registrations whose secrets have not expired, oldest first. */
 async function usableRegistrations(context: GrantContext): Promise<readonly Registration[]> {
   const now = context.clock.now();
-  const stored = await registrationsAt(context).read();
-  return stored.filter(({ secretExpiresAt }) => secretExpiresAt === 0 || secretExpiresAt > now);
+  const registrations = await registrationsAt(context).read();
+  return registrations.filter(({ secretExpiresAt }) => secretExpiresAt === 0 || secretExpiresAt > now);
 }
 
 /**
@@ -56,21 +56,21 @@ async function usableRegistrations(context: GrantContext): Promise<readonly Regi
  *
  * Throws `LocalError` `authorization_failed` if none of these is possible.
  */
-export async function findClient(context: ClientContext, redirectUri: string): Promise<KnownClient> {
-  const { at, clock, options } = context;
+export async function findClient(context: ClientContext, redirectUri: string): Promise<OAuthClient> {
+  const { discovery, clock, options } = context;
   const manual = await manualClient(context);
   if (manual) return authenticate(manual, context);
   const { clientMetadataUrl } = options;
-  if (clientMetadataUrl !== undefined && at.metadata.client_id_metadata_document_supported === true) {
+  if (clientMetadataUrl !== undefined && discovery.metadata.client_id_metadata_document_supported === true) {
     return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
   const registrations = registrationsAt(context);
   return registrations.exclusively(async () => {
     const earlier = context.registration === "new" ? undefined : await earlierClient(context, redirectUri);
-    if (earlier && (await registrations.startSignIn(earlier.id, at.server.href, clock.now()))) return earlier;
+    if (earlier && (await registrations.startSignIn(earlier.id, discovery.server.href, clock.now()))) return earlier;
     const registration = await register(context, redirectUri);
     const client = await authenticate(registration, context);
-    const surplus = await registrations.add(registration, at.server.href, clock.now());
+    const surplus = await registrations.add(registration, discovery.server.href, clock.now());
     await deleteUnused(surplus, context);
     return client;
   });
@@ -78,11 +78,11 @@ export async function findClient(context: ClientContext, redirectUri: string): P
 
 /** Records that a sign-in has failed, so that it uses its client no longer. */
 export async function releaseClient(context: GrantContext): Promise<void> {
-  await registrationsAt(context).endSignIn(context.at.server.href);
+  await registrationsAt(context).endSignIn(context.discovery.server.href);
 }
 
 /** Returns the client of the last registration that may use this redirect URI. */
-async function earlierClient(context: ClientContext, redirectUri: string): Promise<KnownClient | undefined> {
+async function earlierClient(context: ClientContext, redirectUri: string): Promise<OAuthClient | undefined> {
   const registrations = await usableRegistrations(context);
   const findFor = (uri: string): Registration | undefined =>
     registrations.findLast(({ redirectUris }) => redirectUris.includes(uri));
@@ -102,11 +102,11 @@ async function earlierClient(context: ClientContext, redirectUri: string): Promi
  *
  * Throws the refusal of a server that also refused the previous registration.
  */
-async function checkedClient(context: ClientContext, registration: Registration): Promise<KnownClient | undefined> {
-  const { at, fetch, report, clock, signal } = context;
+async function checkedClient(context: ClientContext, registration: Registration): Promise<OAuthClient | undefined> {
+  const { discovery, fetch, report, clock, signal } = context;
   const response = await fetchRegistration(fetch, registration, signal);
   if (response) {
-    const present = readRegistration(response, registration, { issuer: at.issuer, now: clock.now() });
+    const present = readRegistration(response, registration, { issuer: discovery.issuer, now: clock.now() });
     if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).change(present);
     return authenticate(present, context);
   }
@@ -123,12 +123,12 @@ async function checkedClient(context: ClientContext, registration: Registration)
  * Returns the error with which the token endpoint refuses a client, or undefined if it knows the client. It requests the renewal of an
  * invalid token, because every other answer than the refusal of the client shows that the client is known.
  */
-export async function clientRefusal(known: KnownClient, context: GrantContext): Promise<LocalError | undefined> {
+export async function clientRefusal(client: OAuthClient, context: GrantContext): Promise<LocalError | undefined> {
   // The refusal of the token is expected, so it is no step of the sign-in.
   const silent = { ...context, report: () => {} };
   const parameters = { refresh_token: crypto.randomUUID() };
   try {
-    await requestTokens(silent, known, { grantType: "refresh_token", parameters, what: "to accept the client" });
+    await requestTokens(silent, client, { grantType: "refresh_token", parameters, what: "to accept the client" });
   } catch (error) {
     context.signal.throwIfAborted();
     if (isClientRefusal(error)) return error;
@@ -144,7 +144,7 @@ function withoutPort(redirectUri: string): string {
 }
 
 /** Whether a server accepts a redirect URI of a client. Only a pushed request shows it before a page opens. */
-async function acceptsRedirectUri(known: KnownClient, context: GrantContext, redirectUri: string): Promise<boolean> {
+async function acceptsRedirectUri(client: OAuthClient, context: GrantContext, redirectUri: string): Promise<boolean> {
   const parameters = {
     response_type: "code",
     redirect_uri: redirectUri,
@@ -152,7 +152,7 @@ async function acceptsRedirectUri(known: KnownClient, context: GrantContext, red
     code_challenge_method: "S256",
   };
   try {
-    await pushAuthorization(context, known, parameters);
+    await pushAuthorization(context, client, parameters);
     return true;
   } catch {
     context.signal.throwIfAborted();
@@ -161,7 +161,7 @@ async function acceptsRedirectUri(known: KnownClient, context: GrantContext, red
 }
 
 /** Returns the client to which tokens were issued. Undefined if this client has another identity now. */
-export async function knownClient(context: ClientContext, clientId: string): Promise<KnownClient | undefined> {
+export async function clientOfTokens(context: ClientContext, clientId: string): Promise<OAuthClient | undefined> {
   const manual = await manualClient(context);
   if (manual?.id === clientId) return authenticate(manual, context);
   if (clientId === context.options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, context);
@@ -182,20 +182,24 @@ export async function forgetClient(context: ClientContext, clientId: string): Pr
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
 export async function assignTokens(assignment: TokenAssignment): Promise<void> {
-  const { at, clock, clientId, isSignedOut } = assignment;
+  const { discovery, clock, clientId, isSignedOut } = assignment;
   const registrations = registrationsAt(assignment);
-  const unused = await registrations.assign(at.server.href, isSignedOut ? undefined : clientId, clock.now());
+  const unusedClients = await registrations.assign(
+    discovery.server.href,
+    isSignedOut ? undefined : clientId,
+    clock.now(),
+  );
   if (isSignedOut) await offlineRefusal(assignment, clientId).set(undefined);
-  await deleteUnused(unused, assignment);
+  await deleteUnused(unusedClients, assignment);
 }
 
 /** Deletes what is stored for registrations that are no longer stored, and the registrations at their authorization server. */
 async function deleteUnused(
-  unused: readonly Registration[],
+  unusedClients: readonly Registration[],
   context: StorageContext & Pick<GrantContext, "fetch">,
 ): Promise<void> {
-  for (const { id } of unused) await offlineRefusal(context, id).set(undefined);
-  await deleteRegistrations(context.fetch, unused);
+  for (const { id } of unusedClients) await offlineRefusal(context, id).set(undefined);
+  await deleteRegistrations(context.fetch, unusedClients);
 }
 
 /** Returns the error for a client that is not replaced by another registration, with the cure. */
@@ -217,28 +221,32 @@ function manualClients({ client = [] }: RegistrationOptions): readonly Registere
  * Returns the manually registered client for an issuer. A client without an issuer is bound to the first one that its MCP
  * server names. Throws `LocalError` `authorization_failed` if all clients belong to other issuers.
  */
-async function manualClient({ options, storage, at }: ClientContext): Promise<RegisteredClient | undefined> {
+async function manualClient({ options, storage, discovery }: ClientContext): Promise<RegisteredClient | undefined> {
   const clients = manualClients(options);
-  const exact = clients.find(({ issuer }) => issuer === at.issuer);
+  const exact = clients.find(({ issuer }) => issuer === discovery.issuer);
   if (exact || clients.length === 0) return exact;
   const open = clients.find(({ issuer }) => issuer === undefined);
-  if (!open) throw otherIssuer(manualIssuers(options), at);
-  const bound = new StoredValue<string>(storage, `given-client:${JSON.stringify([open.id, at.server.origin])}`);
-  const issuer = await bound.read();
-  if (issuer === undefined) await bound.replace(at.issuer);
-  else if (issuer !== at.issuer) throw otherIssuer([issuer], at);
+  if (!open) throw otherIssuer(manualIssuers(options), discovery);
+  const storedIssuer = new StoredValue<string>(
+    storage,
+    `given-client:${JSON.stringify([open.id, discovery.server.origin])}`,
+  );
+  const issuer = await storedIssuer.read();
+  if (issuer === undefined) await storedIssuer.replace(discovery.issuer);
+  else if (issuer !== discovery.issuer) throw otherIssuer([issuer], discovery);
   return open;
 }
 
 async function register(context: ClientContext, redirectUri: string): Promise<Registration> {
-  const { at, clock, options } = context;
+  const { discovery, clock, options } = context;
   const { clientName = "mcparley", clientUri } = options;
-  if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
+  if (discovery.metadata.registration_endpoint === undefined) throw noRegistration(discovery, options);
   requireEndpoint(context, "registration_endpoint");
   const { protocol, hostname } = new URL(redirectUri);
   // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
   const isWeb = protocol === "https:" && !isLoopback(hostname);
-  const { token_endpoint_auth_methods_supported: offered, pushed_authorization_request_endpoint: push } = at.metadata;
+  const { token_endpoint_auth_methods_supported: supportedMethods, pushed_authorization_request_endpoint: push } =
+    discovery.metadata;
   // "none" comes first, because a program on a user's machine cannot keep a secret. Servers differ in the encoding of the
   // values of "client_secret_basic", and the Python SDK revokes no token of its clients.
   const methods = ["none", "client_secret_post", "client_secret_basic"];
@@ -249,11 +257,11 @@ async function register(context: ClientContext, redirectUri: string): Promise<Re
       redirect_uris: [...redirectUris],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
-      token_endpoint_auth_method: methods.find((method) => offered?.includes(method)) ?? "none",
+      token_endpoint_auth_method: methods.find((method) => supportedMethods?.includes(method)) ?? "none",
       application_type: isWeb ? "web" : "native",
     });
-    const unused = { id: response.client_id, redirectUris, servers: [], signIns: [] };
-    return readRegistration(response, unused, { issuer: at.issuer, now: clock.now() });
+    const newClient = { id: response.client_id, redirectUris, servers: [], signIns: [] };
+    return readRegistration(response, newClient, { issuer: discovery.issuer, now: clock.now() });
   };
   const flexible = withoutPort(redirectUri);
   if (push === undefined || flexible === redirectUri) return registerFor([redirectUri]);
@@ -264,15 +272,15 @@ async function register(context: ClientContext, redirectUri: string): Promise<Re
   });
 }
 
-function otherIssuer(issuers: readonly string[], { server, issuer }: Discovered): LocalError {
-  const registered = issuers.map((one) => JSON.stringify(one)).join(", ");
+function otherIssuer(issuers: readonly string[], { server, issuer }: Discovery): LocalError {
+  const issuerList = issuers.map((one) => JSON.stringify(one)).join(", ");
   const message =
-    `${server.origin} accepts tokens from ${JSON.stringify(issuer)}, but the option client is registered with ${registered}. ` +
+    `${server.origin} accepts tokens from ${JSON.stringify(issuer)}, but the option client is registered with ${issuerList}. ` +
     "Its credentials are not sent to another issuer. If the change is intended, add a client for the new issuer.";
   return new LocalError("authorization_failed", message, { data: { issuer } });
 }
 
-function noRegistration({ issuer, metadata }: Discovered, { clientMetadataUrl }: RegistrationOptions): LocalError {
+function noRegistration({ issuer, metadata }: Discovery, { clientMetadataUrl }: RegistrationOptions): LocalError {
   const document =
     metadata.client_id_metadata_document_supported === true && clientMetadataUrl === undefined
       ? " Or set clientMetadataUrl to the URL of a document that describes the client."

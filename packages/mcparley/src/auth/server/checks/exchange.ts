@@ -24,21 +24,21 @@ export function exchange(
   const recipients = [resource, audience].filter((name) => name !== undefined);
   const sendAs = issuerClient(options, "token_endpoint", options.tokenEndpoint);
   return async (token) => {
-    const issued = await sendAs({ token, what: "to exchange a token" }, async (as, requestOptions) => {
+    const tokens = await sendAs({ token, what: "to exchange a token" }, async (as, requestOptions) => {
       const all = { ...parameters, subject_token: token };
-      const sent = await oauth.genericTokenEndpointRequest(...as, grantType, all, requestOptions);
+      const response = await oauth.genericTokenEndpointRequest(...as, grantType, all, requestOptions);
       const [server, client] = as;
-      return oauth.processGenericTokenEndpointResponse(server, client, await normalizeResponse(sent), {
+      return oauth.processGenericTokenEndpointResponse(server, client, await normalizeResponse(response), {
         recognizedTokenTypes: { n_a: () => {} },
       });
     }).catch((error: LocalError) => {
       throw toExchangeError(error);
     });
-    const { access_token: upstream, expires_in: seconds, scope } = issued;
+    const { access_token: upstream, expires_in: seconds, scope } = tokens;
     const audienceError = wrongAudience(upstream, recipients);
     if (audienceError !== undefined) throw noUpstreamToken(`${audienceError}.`, { issuer });
-    const until = clock.now() + (seconds ? seconds * 1000 - reserve : defaultLifetime);
-    return { value: { token: upstream, scopes: scope?.split(" ") }, until };
+    const expiresAt = clock.now() + (seconds ? seconds * 1000 - reserve : defaultLifetime);
+    return { value: { token: upstream, scopes: scope?.split(" ") }, expiresAt };
   };
 }
 

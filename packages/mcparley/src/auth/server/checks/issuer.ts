@@ -82,16 +82,16 @@ type IssuerMetadata = () => Promise<oauth.AuthorizationServer>;
 /** Fetches the metadata of one authorization server on first use, and again after an hour. */
 export function issuerMetadata(issuer: string, fetch: GuardedFetch, clock: Clock): IssuerMetadata {
   const discover = withCooldown(() => discoverIssuer(fetch, issuer), { pause, clock });
-  let known: { metadata: oauth.AuthorizationServer; until: number } | undefined;
+  let cachedMetadata: { metadata: oauth.AuthorizationServer; expiresAt: number } | undefined;
   return async () => {
-    if (known && clock.now() < known.until) return known.metadata;
+    if (cachedMetadata && clock.now() < cachedMetadata.expiresAt) return cachedMetadata.metadata;
     try {
       const metadata = await discover();
-      known = { metadata, until: clock.now() + lifetime };
+      cachedMetadata = { metadata, expiresAt: clock.now() + lifetime };
       return metadata;
     } catch (cause) {
       // Old metadata is better than refusing all callers while the authorization server is down.
-      if (known) return known.metadata;
+      if (cachedMetadata) return cachedMetadata.metadata;
       throw issuerUnavailable(issuer, "has no readable metadata", cause);
     }
   };

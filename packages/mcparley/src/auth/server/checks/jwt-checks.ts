@@ -34,10 +34,12 @@ export function jwtChecks(
   return async (token) => {
     if (issuerOf(token) !== issuer) return undefined;
     const now = clock.now() / 1000;
-    const dated = { ...verification, currentDate: new Date(clock.now()) };
-    const { payload, protectedHeader } = await verifyWithKeys(token, keys, dated).catch((error: unknown) => {
-      throw toRefusal(error, { issuer, token, now });
-    });
+    const datedVerification = { ...verification, currentDate: new Date(clock.now()) };
+    const { payload, protectedHeader } = await verifyWithKeys(token, keys, datedVerification).catch(
+      (error: unknown) => {
+        throw toRefusal(error, { issuer, token, now });
+      },
+    );
     // A JWT for another purpose, such as a logout, is refused (RFC 8725, 3.11).
     const { typ }: { typ?: unknown } = protectedHeader;
     const type = typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : typ;
@@ -62,14 +64,14 @@ function issuerOf(token: string): unknown {
  * cannot be loaded yet and the token may be signed with a newer key: a new sign-in would not help.
  */
 async function verifyWithKeys(token: string, keys: IssuerKeys, options: Verification): Promise<JWTVerifyResult> {
-  const known = await keys.current();
+  const currentKeys = await keys.current();
   try {
-    return await verify(token, known, options);
+    return await verify(token, currentKeys, options);
   } catch (error) {
-    if (!isKeyUnknown(error, token, known)) throw error;
-    const newer = await keys.newerThan(known);
+    if (!isKeyUnknown(error, token, currentKeys)) throw error;
+    const newer = await keys.newerThan(currentKeys);
     if (typeof newer !== "number") return verify(token, newer, options);
-    if (!isNewer(token, known, options.clockTolerance)) throw error;
+    if (!isNewer(token, currentKeys, options.clockTolerance)) throw error;
     throw keyNotLoaded(token, newer);
   }
 }
@@ -119,10 +121,10 @@ function toRefusal(error: unknown, { issuer, token, now }: { issuer: string; tok
   }
   if (error instanceof errors.JOSEAlgNotAllowed)
     return new InvalidToken("The token is signed with an algorithm that is not allowed.");
-  const unverified = "The signature of the token does not verify";
+  const failureText = "The signature of the token does not verify";
   if (error instanceof errors.JWKSNoMatchingKey)
-    return new InvalidToken(`${unverified}: the issuer has no key ${keyOf(token)} for its algorithm.`);
-  if (error instanceof errors.JWSSignatureVerificationFailed) return new InvalidToken(`${unverified}.`);
+    return new InvalidToken(`${failureText}: the issuer has no key ${keyOf(token)} for its algorithm.`);
+  if (error instanceof errors.JWSSignatureVerificationFailed) return new InvalidToken(`${failureText}.`);
   if (
     error instanceof errors.JWSInvalid ||
     error instanceof errors.JWTInvalid ||

@@ -4,7 +4,7 @@ import { clientAuthentication, secretMethods } from "../../client-authentication
 import type { ClientCredential } from "../../client-credential.ts";
 import type { ClientIdentity } from "./client-registrations.ts";
 import { StoredValue } from "../credentials.ts";
-import type { KnownClient } from "../endpoints.ts";
+import type { OAuthClient } from "../endpoints.ts";
 import type { GrantContext } from "../grant.ts";
 
 /**
@@ -14,9 +14,9 @@ import type { GrantContext } from "../grant.ts";
 export async function authenticate(
   { method, ...credential }: ClientIdentity,
   context: GrantContext,
-): Promise<KnownClient> {
+): Promise<OAuthClient> {
   const { id, secret } = credential;
-  const { metadata } = context.at;
+  const { metadata } = context.discovery;
   context.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
   // Some servers issue a secret although they accept only "none".
   const { token_endpoint_auth_methods_supported: methods } = metadata;
@@ -46,8 +46,8 @@ function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
  */
 export async function authenticateClient(
   credential: ClientCredential,
-  { at: { metadata }, storage }: Pick<GrantContext, "at" | "storage">,
-): Promise<KnownClient> {
+  { discovery: { metadata }, storage }: Pick<GrantContext, "discovery" | "storage">,
+): Promise<OAuthClient> {
   const { id, secret, method, privateKey } = credential;
   const isConfidential = secret !== undefined || privateKey !== undefined;
   const isCertain = secret === undefined || method !== undefined || privateKey !== undefined;
@@ -55,18 +55,18 @@ export async function authenticateClient(
   if (first === undefined || second === undefined) {
     return { id, isConfidential, authentication: await clientAuthentication(credential)(metadata) };
   }
-  const accepted = new StoredValue<string>(storage, `client-method:${JSON.stringify([metadata.issuer, id])}`);
-  const [preferred, other] = (await accepted.read()) === second ? [second, first] : [first, second];
-  const authenticateBy = (name: typeof preferred): Promise<KnownClient["authentication"]> =>
+  const acceptedMethod = new StoredValue<string>(storage, `client-method:${JSON.stringify([metadata.issuer, id])}`);
+  const [preferredMethod, otherMethod] = (await acceptedMethod.read()) === second ? [second, first] : [first, second];
+  const authenticateBy = (name: typeof preferredMethod): Promise<OAuthClient["authentication"]> =>
     clientAuthentication({ ...credential, method: name })(metadata);
   return {
     id,
     isConfidential,
-    authentication: await authenticateBy(preferred),
+    authentication: await authenticateBy(preferredMethod),
     alternative: {
-      authentication: await authenticateBy(other),
-      refusedMethod: preferred,
-      remember: () => accepted.set(other),
+      authentication: await authenticateBy(otherMethod),
+      refusedMethod: preferredMethod,
+      remember: () => acceptedMethod.set(otherMethod),
     },
   };
 }
