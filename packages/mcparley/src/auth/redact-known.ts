@@ -3,13 +3,13 @@ import { hidden } from "../rpc/redact.ts";
 /** Maximum UTF-16 units of a text in which secrets are searched, and of a secret. */
 const SEARCHED_CHARS = 131_072;
 
-/** UTF-16 units at the start of a secret that are searched. The units behind them are removed as far as they agree. */
+/** UTF-16 units at the start of a secret that are searched. The next units of the text are removed as far as they equal those of the secret. */
 const HEAD_CHARS = 64;
 
 /**
  * A character that is percent-encoded, or escaped as in JSON or HTML, also repeatedly: `%2F`, `%252F`, `\/`, `\\u002f`, `&#x2f;`.
- * Backslashes before any other character count as its escape. What follows a repetition can always match a part of it, so a text is read
- * in linear time.
+ * Backslashes before any other character count as its escape. The part after a repetition also matches the end of the repetition, so a
+ * text is read in linear time.
  */
 const encodedCharacter =
   /%(?:25)*(?:[0-7][\da-f]|[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3})|\\+(?:u[\da-f]{4}|x[\da-f]{2}|.?)|&(?:amp;)*(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);/gis;

@@ -10,7 +10,7 @@ import type { Endpoints, OAuthClient, TokenResponse } from "./endpoints.ts";
 import { type GuardedFetch, makeGuardedFetch } from "./guarded-fetch.ts";
 import type { AuthorizationOptions } from "./options.ts";
 
-/** A method to get tokens from an authorization server if there are none that can be refreshed. */
+/** A method to get tokens from an authorization server if there is no refresh token. */
 export interface Grant {
   /** Whether it needs no user, so that new tokens may be requested before the old ones expire. */
   readonly isUnattended?: boolean;
@@ -29,10 +29,10 @@ export interface Grant {
 }
 
 /**
- * Which registration to use: a stored one, a stored one that is checked before a user is sent to the server, or a new one. A
- * stored one that cannot be used is replaced.
+ * The registration to use. "stored" is a stored registration, "checked" is a stored registration that the server still knows, and "new"
+ * is another registration. A stored registration that cannot be used is replaced.
  */
-export type RegistrationUse = "stored" | "checked" | "new";
+type RegistrationUse = "stored" | "checked" | "new";
 
 /** The client of the tokens of a server, which were stored or deleted. */
 export interface TokenAssignment extends Pick<GrantContext, "storage" | "clock" | "fetch"> {
@@ -98,7 +98,7 @@ export interface IssuedTokens {
   clientId: string;
 }
 
-/** The authorization for one MCP server: the grant, the options and the state. All but the last two is the same for all servers. */
+/** The authorization for one MCP server: the grant, the options and the state. Only the last two members differ between servers. */
 export interface AuthorizationCore {
   readonly options: AuthorizationOptions;
   /** The name of the grant, which is part of the keys in the storage. */

@@ -97,13 +97,13 @@ export function isFinalRefusal(error: unknown): error is LocalError {
 }
 
 /**
- * The codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and those of servers with codes for tokens. In small
- * letters and without `_`, because servers write them differently.
+ * Matches error codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and codes of some servers for an expired or
+ * revoked token. The codes are compared in small letters and without `_`, because servers write them differently.
  */
 const lastingCode = /^(?:invalid|bad)|^unauthorizedclient$|^unsupportedgranttype$|expired|revoked/;
 
 /**
- * Returns whether an authorization server will refuse a refresh token also later. Other refusals can be those of a proxy, or of a server
+ * Returns whether an authorization server will also refuse a refresh token later. Other refusals can come from a proxy, or from a server
  * that is overloaded or switched off.
  */
 export function isLastingRefusal(error: unknown): error is LocalError {

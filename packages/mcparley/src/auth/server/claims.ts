@@ -80,7 +80,7 @@ export function checkClaims(
   if (expiresAt !== undefined && expiresAt + 300 <= now) throw new InvalidToken("The token has expired.");
 }
 
-/** A date of a token or proof that is refused because of it. */
+/** A date in a token or a proof, because of which the token or the proof is refused. */
 interface RefusedDate {
   /** The claim, such as `exp`. */
   claim: string;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { type UpstreamToken, tokenExchange } from "./token-exchange.ts";
+import type { UpstreamToken } from "./options.ts";
+import { tokenExchange } from "./token-exchange.ts";
 import { principalTokens } from "./verified-token.ts";
 
 const issuer = "https://as.example";

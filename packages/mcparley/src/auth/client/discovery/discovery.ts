@@ -93,10 +93,10 @@ interface DiscoverOptions {
 }
 
 /**
- * Finds the authorization server of an MCP server: the first of those that it names whose metadata can be used.
+ * Finds the authorization server of an MCP server. The MCP server names some, and the first one with usable metadata is returned.
  *
  * Throws `LocalError` `authorization_failed` if none can be used: its metadata is missing, names another issuer, or is not
- * that of the issuer that `options.issuer` requires. The same if the server's identifier is not accepted.
+ * that of the issuer that `options.issuer` requires. Also throws it if the identifier of the MCP server is not accepted.
  */
 export async function discover(request: DiscoverOptions): Promise<Discovery> {
   const { fetch, server, challengeUrl, isTokenRequired, location, options, signal } = request;

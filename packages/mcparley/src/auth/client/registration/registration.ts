@@ -218,7 +218,7 @@ function manualClients({ client = [] }: RegistrationOptions): readonly Registere
 }
 
 /**
- * Returns the manually registered client for an issuer. A client without an issuer is bound to the first one that its MCP
+ * Returns the manually registered client for an issuer. A client without an issuer is bound to the first issuer that its MCP
  * server names. Throws `LocalError` `authorization_failed` if all clients belong to other issuers.
  */
 async function manualClient({ options, storage, discovery }: ClientContext): Promise<RegisteredClient | undefined> {
