@@ -235,7 +235,12 @@ export class ServerAuthorization {
     const challenge = await readChallenge(headers);
     // A token can contain spaces.
     const sentToken = requestHeaders.authorization?.replace(/^\S+ /, "");
-    if (sentToken !== undefined) this.#reportRefusal(status, challenge, sentToken);
+    const reason = sentToken === undefined ? undefined : reasonOf(challenge, sentToken);
+    const server = nameOf(this.#core.server);
+    if (sentToken !== undefined) {
+      const reasonText = reason === undefined ? "" : `: ${reason}`;
+      this.#core.report(`${server} refused the access token with status ${status}${reasonText}`);
+    }
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     const discovery = await this.discover(challenge, status, signal);
     const storedToken = await storedTokens(this.#core, discovery).read();
@@ -264,18 +269,10 @@ export class ServerAuthorization {
     const isClientChecked = storedToken?.refreshToken !== undefined && (!refusal || isLastingRefusal(refusal));
     const registration = isClientChecked ? "stored" : "checked";
     await this.#obtainForRequest(discovery, { scopes, registration, signal }).catch((error: unknown) => {
-      const reason = sentToken === undefined ? undefined : reasonOf(challenge, sentToken);
-      const refusalText =
-        reason === undefined ? undefined : `${nameOf(this.#core.server)} refused the stored token: ${reason}.`;
+      const refusalText = reason === undefined ? undefined : `${server} refused the stored token: ${reason}.`;
       throw withReasons(error, [refusalText, refusal?.message ?? storedToken?.renewalRefusal]);
     });
     return true;
-  }
-
-  #reportRefusal(status: number, challenge: Challenge, token: string): void {
-    const reason = reasonOf(challenge, token);
-    const reasonText = reason === undefined ? "" : `: ${reason}`;
-    this.#core.report(`${nameOf(this.#core.server)} refused the access token with status ${status}${reasonText}`);
   }
 
   /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */
