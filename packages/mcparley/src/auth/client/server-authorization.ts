@@ -57,7 +57,7 @@ export class ServerAuthorization {
   readonly #limits: SignInLimits;
   /** Number of challenges so far. If one fails, all that wait fail with the same error. */
   #challenges = 0;
-  #failed: { upTo: number; error: unknown } | undefined;
+  #failure: { upTo: number; error: unknown } | undefined;
 
   constructor(core: AuthorizationCore) {
     this.#core = core;
@@ -129,11 +129,11 @@ export class ServerAuthorization {
     const turn = ++this.#challenges;
     return this.#location.exclusively(async () => {
       signal.throwIfAborted();
-      if (this.#failed && turn <= this.#failed.upTo) throw this.#failed.error;
+      if (this.#failure && turn <= this.#failure.upTo) throw this.#failure.error;
       try {
         return await work();
       } catch (error) {
-        if (!signal.aborted) this.#failed = { upTo: this.#challenges, error };
+        if (!signal.aborted) this.#failure = { upTo: this.#challenges, error };
         throw error;
       }
     }, signal);

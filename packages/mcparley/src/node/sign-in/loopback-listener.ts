@@ -31,7 +31,7 @@ export class LoopbackListener {
   readonly #http: Server;
   readonly #expectedUrl: URL;
   readonly #sockets = new Set<Socket>();
-  #expected: { readonly state: string | undefined; take(url: URL): void } | undefined;
+  #expectedRedirect: { readonly state: string | undefined; take(url: URL): void } | undefined;
 
   /**
    * Listens at `previous`, a registered redirect URI of this machine, if its port is free, and on a free port if it has none
@@ -71,19 +71,19 @@ export class LoopbackListener {
    * answered with status 404. Rejects with the reason of the signal.
    */
   async receive(state: string | undefined, signal: AbortSignal): Promise<URL> {
-    const redirect = new Promise<URL>((resolve) => (this.#expected = { state, take: resolve }));
+    const redirect = new Promise<URL>((resolve) => (this.#expectedRedirect = { state, take: resolve }));
     try {
       return await unlessAborted(redirect, signal, "The sign-in");
     } catch {
       throw signal.reason;
     } finally {
-      this.#expected = undefined;
+      this.#expectedRedirect = undefined;
     }
   }
 
   /** Stops listening, and sends the responses that were written. */
   async close(): Promise<void> {
-    this.#expected = undefined;
+    this.#expectedRedirect = undefined;
     if (!this.#http.listening) return;
     await new Promise<void>((resolve) => {
       this.#http.close(() => resolve());
@@ -97,12 +97,12 @@ export class LoopbackListener {
     const { host, pathname } = this.#expectedUrl;
     const isCallback = method === "GET" && requestedHost === host && url.startsWith(`${pathname}?`);
     const redirect = isCallback ? new URL(url, this.#expectedUrl) : undefined;
-    const expectedRedirect = this.#expected;
+    const expectedRedirect = this.#expectedRedirect;
     const isExpected = redirect && expectedRedirect && matches(redirect, expectedRedirect.state);
     response.writeHead(isExpected ? 200 : 404, headers);
     response.end(isExpected ? receivedPage : notExpected);
     if (!isExpected) return;
-    this.#expected = undefined;
+    this.#expectedRedirect = undefined;
     expectedRedirect.take(redirect);
   }
 }

@@ -48,15 +48,15 @@ const MAX_UNUSED = 10;
  * another client. It also ends if the authorization server does not accept it. A registration that a sign-in uses stays.
  */
 export class ClientRegistrations {
-  readonly #stored: StoredValue<StoredRegistrations>;
+  readonly #registrations: StoredValue<StoredRegistrations>;
 
   constructor(storage: CredentialStorage, issuer: string) {
-    this.#stored = new StoredValue(storage, `clients:${issuer}`);
+    this.#registrations = new StoredValue(storage, `clients:${issuer}`);
   }
 
   /** Returns the registrations, oldest first. */
   async read(): Promise<readonly Registration[]> {
-    return (await this.#stored.read())?.clients ?? [];
+    return (await this.#registrations.read())?.clients ?? [];
   }
 
   /** Adds a registration, which the sign-in for a server uses. Deletes and returns the oldest unused ones if there are too many. */
@@ -131,11 +131,11 @@ export class ClientRegistrations {
   }
 
   exclusively<R>(work: () => Promise<R>): Promise<R> {
-    return this.#stored.exclusively(work);
+    return this.#registrations.exclusively(work);
   }
 
   #update<R>(change: (registrations: StoredRegistrations) => readonly [StoredRegistrations, R]): Promise<R> {
-    return this.#stored.update((present = { clients: [] }) => {
+    return this.#registrations.update((present = { clients: [] }) => {
       const [registrations, result] = change(present);
       const isEmpty = registrations.clients.length === 0 && registrations.replacedAt === undefined;
       return [isEmpty ? undefined : registrations, result];
