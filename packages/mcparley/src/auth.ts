@@ -26,9 +26,15 @@ export {
 } from "./auth/client/sign-in.ts";
 export { type ApiKey, type ApiKeysOptions, apiKeys } from "./auth/server/api-keys.ts";
 export { type BearerCaller, type BearerOptions, type VerifyBearer, bearer } from "./auth/server/bearer.ts";
-export type { DpopOptions } from "./auth/server/dpop.ts";
-export { type IntrospectionVerifierOptions, introspectionVerifier } from "./auth/server/introspection-verifier.ts";
-export { type JwtVerifierOptions, jwtVerifier } from "./auth/server/jwt-verifier.ts";
+export { introspectionVerifier } from "./auth/server/introspection-verifier.ts";
+export { jwtVerifier } from "./auth/server/jwt-verifier.ts";
+export type {
+  DpopOptions,
+  IntrospectionVerifierOptions,
+  JwtVerifierOptions,
+  TokenExchangeOptions,
+  UpstreamToken,
+} from "./auth/server/options.ts";
 export {
   type ProtectedResource,
   type ProtectedResourceOptions,
@@ -37,10 +43,5 @@ export {
 } from "./auth/server/protected-resource.ts";
 export type { Authenticate, HttpServerAuth } from "./http/server/options.ts";
 export type { ResourceDescription } from "./auth/server/published-metadata.ts";
-export {
-  type TokenExchange,
-  type TokenExchangeOptions,
-  type UpstreamToken,
-  tokenExchange,
-} from "./auth/server/token-exchange.ts";
+export { type TokenExchange, tokenExchange } from "./auth/server/token-exchange.ts";
 export { InvalidToken, type ScopesOf, type TokenVerifier, type VerifiedToken } from "./auth/server/verified-token.ts";

@@ -1,6 +1,7 @@
 import { importJWK, importPKCS8 } from "jose";
 import {
   type AuthorizationServer,
+  type Client,
   type ClientAuth,
   ClientSecretPost,
   type CryptoKey,
@@ -13,6 +14,9 @@ import type { ClientCredential } from "./client-credential.ts";
 
 /** Returns the function that authenticates requests to an endpoint of a server. */
 type MakeClientAuth = (metadata: AuthorizationServer) => Promise<ClientAuth>;
+
+/** The arguments with which oauth4webapi sends a request as a client. */
+export type AsClient = readonly [server: AuthorizationServer, client: Client, authentication: ClientAuth];
 
 /** An endpoint at which clients authenticate, and whose methods a server can list. */
 export type AuthenticatedEndpoint = "token_endpoint" | "introspection_endpoint";
@@ -34,8 +38,8 @@ export function clientAuthentication(
   }
   if (secret === undefined) return async () => None();
   return async (metadata) => {
-    const chosen = method ?? secretMethods(metadata, endpoint)[0];
-    return chosen === "client_secret_basic" ? secretBasic(secret) : ClientSecretPost(secret);
+    const secretMethod = method ?? secretMethods(metadata, endpoint)[0];
+    return secretMethod === "client_secret_basic" ? secretBasic(secret) : ClientSecretPost(secret);
   };
 }
 
@@ -52,13 +56,14 @@ export function secretMethods(
   metadata: AuthorizationServer,
   endpoint: AuthenticatedEndpoint = "token_endpoint",
 ): readonly [SecretMethod, ...SecretMethod[]] {
-  const listed = metadata[`${endpoint}_auth_methods_supported`] ?? metadata.token_endpoint_auth_methods_supported;
-  const supported: readonly string[] = Array.isArray(listed) ? listed : ["client_secret_basic"];
-  const [method, ...others] = supported.filter(
+  const listedMethods =
+    metadata[`${endpoint}_auth_methods_supported`] ?? metadata.token_endpoint_auth_methods_supported;
+  const supportedMethods: readonly string[] = Array.isArray(listedMethods) ? listedMethods : ["client_secret_basic"];
+  const [method, ...otherMethods] = supportedMethods.filter(
     (name) => name === "client_secret_basic" || name === "client_secret_post",
   );
-  if (method !== undefined) return [method, ...others];
-  const methods = JSON.stringify(supported).slice(0, 200);
+  if (method !== undefined) return [method, ...otherMethods];
+  const methods = JSON.stringify(supportedMethods).slice(0, 200);
   const message = `The authorization server ${JSON.stringify(metadata.issuer)} accepts no client secret, only ${methods}.`;
   throw new LocalError("authorization_failed", message);
 }

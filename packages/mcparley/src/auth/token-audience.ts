@@ -13,10 +13,10 @@ export function wrongAudience(token: string, recipients: readonly string[]): str
   } catch {
     return undefined;
   }
-  const accepted = new Set(audiences.map((audience) => comparable(String(audience))));
-  if (recipients.some((recipient) => accepted.has(comparable(recipient)))) return undefined;
-  const audience = audiences.length === 0 ? "no audience" : `the audience ${listed(audiences)}`;
-  return `the issued token has ${audience}, but it was requested for ${listed(recipients)}`;
+  const acceptedAudiences = new Set(audiences.map((audience) => comparable(String(audience))));
+  if (recipients.some((recipient) => acceptedAudiences.has(comparable(recipient)))) return undefined;
+  const audience = audiences.length === 0 ? "no audience" : `the audience ${quotedList(audiences)}`;
+  return `the issued token has ${audience}, but it was requested for ${quotedList(recipients)}`;
 }
 
 /** Returns an identifier for a comparison. A final slash and the case of the host make no difference in a URL. */
@@ -24,6 +24,6 @@ function comparable(identifier: string): string {
   return URL.canParse(identifier) ? new URL(identifier).href.replace(/\/$/, "") : identifier;
 }
 
-function listed(names: readonly unknown[]): string {
+function quotedList(names: readonly unknown[]): string {
   return JSON.stringify(names).slice(1, -1).slice(0, 300);
 }

@@ -10,8 +10,8 @@ import {
 import { isSecureUrl } from "../../net/loopback.ts";
 import { onAbort } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type KnownClient, type TokenResponse, pushAuthorization, redeemCode } from "./endpoints.ts";
-import { type Grant, type GrantContext, type Obtained, requireEndpoint } from "./grant.ts";
+import { type OAuthClient, type TokenResponse, pushAuthorization, requestTokens, scopeParameter } from "./endpoints.ts";
+import { type Grant, type GrantContext, type IssuedTokens, requireEndpoint } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
 import {
   inWords,
@@ -19,6 +19,8 @@ import {
   isFinalRefusal,
   isLastingRefusal,
   refusalCode,
+  secretParameters,
+  withSentence,
   withoutSecrets,
 } from "./oauth-error.ts";
 import {
@@ -26,13 +28,13 @@ import {
   clientRefusal,
   findClient,
   forgetClient,
-  knownClient,
+  clientOfTokens,
   manualIssuers,
+  offlineRefusal,
   refusedClient,
   registeredRedirectUri,
   releaseClient,
 } from "./registration/registration.ts";
-import { offlineRefusal } from "./registration/client-registrations.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
 /** The scope of refresh tokens that stay valid after the user has signed out of the issuer (OpenID Connect, 11). */
@@ -40,31 +42,36 @@ const OFFLINE_ACCESS = "offline_access";
 /** Milliseconds after an abort in which the response to a code is still awaited. */
 const LATE_RESPONSE_MS = 5_000;
 
+/** The context of a sign-in of a user. */
+interface SignInContext extends GrantContext {
+  readonly options: OAuthOptions;
+  readonly attempt: SignInAttempt;
+}
+
 /** The grant of `oauth`: a user signs in and consents (OAuth 2.1, 4.1), with PKCE (S256), state and issuer checks. */
 export function authorizationCode(options: OAuthOptions): Grant {
   return {
     mayChangeIssuer: options.client === undefined,
     preferredIssuers: () => manualIssuers(options),
-    client: (context, clientId) => knownClient(options, context, clientId),
-    forget: (context, clientId) => forgetClient(options, context, clientId),
+    client: (context, clientId) => clientOfTokens({ ...context, options }, clientId),
+    forget: (context, clientId) => forgetClient({ ...context, options }, clientId),
     assignTokens,
-    async obtain(context, required) {
+    async obtain(context, requiredScopes) {
       checkMetadata(context);
-      const scopes = withOfflineAccess(required, options, context.at.metadata);
-      const signIn = options.signIn ?? loopbackSignIn();
-      const { at, missingScopes } = context;
-      const assumed = at.isAssumed && { isIssuerAssumed: true };
+      const { discovery, missingScopes } = context;
+      const scopes = withOfflineAccess(requiredScopes, options, discovery.metadata);
       const purpose = {
-        server: at.server.href,
-        issuer: at.issuer,
-        ...assumed,
+        server: discovery.server.href,
+        issuer: discovery.issuer,
+        ...(discovery.isAssumed && { isIssuerAssumed: true }),
         scopes,
         ...(missingScopes && { missingScopes }),
       };
-      const attempt = await signIn.prepare(await registeredRedirectUri(options, context), purpose);
+      const { signIn = loopbackSignIn() } = options;
+      const attempt = await signIn.prepare(await registeredRedirectUri({ ...context, options }), purpose);
       try {
         checkRedirectUri(attempt.redirectUri, options);
-        return await signInWith(attempt, options, { context, scopes, isRetry: false });
+        return await signInWith({ ...context, options, attempt }, scopes);
       } catch (error) {
         // A storage that fails does not replace the reason for which the sign-in has failed.
         await releaseClient(context).catch(context.warn);
@@ -83,59 +90,55 @@ export function authorizationCode(options: OAuthOptions): Grant {
 function withOfflineAccess(
   scopes: readonly string[] | undefined,
   { scope, offlineAccess = true }: OAuthOptions,
-  { scopes_supported: supported, grant_types_supported: grants }: AuthorizationServer,
+  { scopes_supported: supportedScopes, grant_types_supported: grants }: AuthorizationServer,
 ): readonly string[] | undefined {
   if (scope !== undefined || !scopes) return scopes;
   if (!offlineAccess) return withoutOfflineAccess(scopes);
   const hasRefreshTokens = grants?.includes("refresh_token") ?? true;
-  const isUseful = hasRefreshTokens && supported?.includes(OFFLINE_ACCESS) === true;
+  const isUseful = hasRefreshTokens && supportedScopes?.includes(OFFLINE_ACCESS) === true;
   return isUseful ? [...withoutOfflineAccess(scopes), OFFLINE_ACCESS] : scopes;
 }
 
-function withoutOfflineAccess(scopes: readonly string[]): readonly string[] {
+function withoutOfflineAccess(scopes: readonly string[] = []): readonly string[] {
   return scopes.filter((scope) => scope !== OFFLINE_ACCESS);
-}
-
-interface Requested {
-  context: GrantContext;
-  scopes: readonly string[] | undefined;
-  /** Whether the server has refused a client in this sign-in. */
-  isRetry: boolean;
 }
 
 /**
  * Sends the user to sign in, and redeems the code. Tries once more without `offline_access` if the server refuses the scopes,
  * and with another client if the server refuses a registered one, because it may have lost the registration.
+ *
+ * `isRetry` states whether the server has refused a client in this sign-in.
  */
-async function signInWith(attempt: SignInAttempt, options: OAuthOptions, requested: Requested): Promise<Obtained> {
-  const { context, isRetry } = requested;
-  const { redirectUri } = attempt;
-  const known = await findClient(options, context, redirectUri);
-  const clientId = known.client.client_id;
-  const refusal = offlineRefusal(context.storage, context.at.issuer, clientId);
-  const mayOmitOffline = options.scope === undefined && requested.scopes?.includes(OFFLINE_ACCESS) === true;
+async function signInWith(
+  context: SignInContext,
+  allScopes: readonly string[] | undefined,
+  isRetry = false,
+): Promise<IssuedTokens> {
+  const { options, attempt, report, warn } = context;
+  const client = await findClient(context, attempt.redirectUri);
+  const refusal = offlineRefusal(context, client.id);
+  const mayOmitOffline = options.scope === undefined && allScopes?.includes(OFFLINE_ACCESS) === true;
   const isRefused = mayOmitOffline && (await refusal.read()) === true;
-  const scopes = isRefused ? withoutOfflineAccess(requested.scopes ?? []) : requested.scopes;
+  const scopes = isRefused ? withoutOfflineAccess(allScopes) : allScopes;
   try {
-    const request = await makeRequest(context, known, { redirectUri, scopes });
-    context.endpoints.report(`Authorization URL ${withoutState(request.url)}`);
-    context.onVisit();
+    const request = await makeRequest(context, client, scopes);
+    report(`Authorization URL ${withoutState(request.url)}`);
+    context.onVisit?.();
     const redirect = await attempt.visit(request.url, context.signal);
-    const callback = checkResponse(redirect, { context, known, request });
-    const response = await redeem({ callback, redirectUri, verifier: request.verifier }, known, context);
-    return { clientId, response };
+    const code = checkResponse(context, request, redirect);
+    return { clientId: client.id, response: await redeem(context, request, code) };
   } catch (error) {
-    const again = { ...requested, context: { ...context, registration: "stored" as const } };
+    const retryContext = { ...context, registration: "stored" } as const;
     if (isScopeRefusal(error) && mayOmitOffline && !isRefused) {
-      context.warn(repetitionOf(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
-      const obtained = await signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes ?? []) });
+      warn(withSentence(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
+      const tokens = await signInWith(retryContext, withoutOfflineAccess(allScopes), isRetry);
       await refusal.set(true);
-      return obtained;
+      return tokens;
     }
     if (!isClientRefusal(error)) throw error;
-    if (isRetry || !(await forgetClient(options, context, clientId))) throw refusedClient(error, clientId, options);
-    context.warn(repetitionOf(error, "Another client is registered, and the sign-in starts again."));
-    return signInWith(attempt, options, { ...again, isRetry: true });
+    if (isRetry || !(await forgetClient(context, client.id))) throw refusedClient(error, client.id, options);
+    warn(withSentence(error, "Another client is registered, and the sign-in starts again."));
+    return signInWith(retryContext, allScopes, true);
   }
 }
 
@@ -144,27 +147,25 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
  * user would have to sign in again.
  */
 async function redeem(
-  sent: Parameters<typeof redeemCode>[2],
-  known: KnownClient,
-  { endpoints, clock, signal }: GrantContext,
+  context: SignInContext,
+  { client, verifier }: AuthorizationRequest,
+  code: string,
 ): Promise<TokenResponse> {
+  const { clock, signal, attempt } = context;
   signal.throwIfAborted();
   const late = new AbortController();
   let timer: unknown;
   const stopListening = onAbort(signal, () => {
     timer = clock.setTimeout(() => late.abort(signal.reason), LATE_RESPONSE_MS);
   });
+  const parameters = { redirect_uri: attempt.redirectUri, code, code_verifier: verifier };
   try {
-    return await redeemCode({ ...endpoints, signal: late.signal }, known, sent);
+    const lateContext = { ...context, signal: late.signal };
+    return await requestTokens(lateContext, client, { grantType: "authorization_code", parameters });
   } finally {
     stopListening();
     clock.clearTimeout(timer);
   }
-}
-
-/** Returns the warning that a refused sign-in starts again. */
-function repetitionOf({ code, message, data }: LocalError, next: string): LocalError {
-  return new LocalError(code, `${message} ${next}`, { data });
 }
 
 /** Whether an authorization server refuses the requested scopes: by its error code (RFC 6749, 4.1.2.1; Keycloak) or by its words. */
@@ -186,7 +187,7 @@ function checkMetadata(context: GrantContext): void {
     issuer,
     code_challenge_methods_supported: methods,
     require_pushed_authorization_requests: isPushed,
-  } = context.at.metadata;
+  } = context.discovery.metadata;
   // Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations).
   if (!methods?.includes("S256")) {
     const message =
@@ -200,12 +201,12 @@ function checkMetadata(context: GrantContext): void {
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
-function checkRedirectUri(redirectUri: string, { redirectUri: registered = redirectUri }: OAuthOptions): void {
+function checkRedirectUri(redirectUri: string, { redirectUri: registeredUri = redirectUri }: OAuthOptions): void {
   // A server must accept any port if the URI of a client on this machine has none (RFC 8252, 7.3).
   const withoutPort = redirectUri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d+/, "$1");
-  if (redirectUri !== registered && withoutPort !== registered) {
+  if (redirectUri !== registeredUri && withoutPort !== registeredUri) {
     const message =
-      `The client is registered with the redirect URI ${JSON.stringify(registered)}, but this sign-in receives redirects at ` +
+      `The client is registered with the redirect URI ${JSON.stringify(registeredUri)}, but this sign-in receives redirects at ` +
       `${JSON.stringify(redirectUri)}. Check that its port is free, and that the sign-in can listen at such a URL.`;
     throw new LocalError("sign_in_failed", message);
   }
@@ -216,26 +217,26 @@ function checkRedirectUri(redirectUri: string, { redirectUri: registered = redir
 
 /** An authorization request, and the values that its response is checked against. */
 interface AuthorizationRequest {
-  url: URL;
-  redirectUri: string;
-  state: string;
-  verifier: string;
+  readonly url: URL;
+  readonly client: OAuthClient;
+  readonly state: string;
+  readonly verifier: string;
 }
 
 async function makeRequest(
-  context: GrantContext,
-  known: KnownClient,
-  { redirectUri, scopes }: { redirectUri: string; scopes: readonly string[] | undefined },
+  context: SignInContext,
+  client: OAuthClient,
+  scopes: readonly string[] | undefined,
 ): Promise<AuthorizationRequest> {
-  const { at } = context;
+  const { discovery, attempt } = context;
   const url = requireEndpoint(context, "authorization_endpoint");
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
-  const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
+  const scope = scopeParameter(scopes);
   const parameters: Record<string, string> = {
     response_type: "code",
-    client_id: known.client.client_id,
-    redirect_uri: redirectUri,
+    client_id: client.id,
+    redirect_uri: attempt.redirectUri,
     state,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
@@ -243,13 +244,13 @@ async function makeRequest(
   };
   // Servers ignore offline_access without a consent prompt (OpenID Connect, 11).
   if (scopes?.includes(OFFLINE_ACCESS)) parameters.prompt = "consent";
-  if (at.resourceParameter !== undefined) parameters.resource = at.resourceParameter;
-  const pushed = await pushRequest(context, known, parameters);
+  if (discovery.resourceParameter !== undefined) parameters.resource = discovery.resourceParameter;
+  const requestUri = await pushRequest(context, client, parameters);
   // The server ignores the other parameters (RFC 9101, 5). A sign-in reads them from the URL.
-  const shown =
-    pushed === undefined ? parameters : { client_id: known.client.client_id, request_uri: pushed, state, ...scope };
-  for (const [name, value] of Object.entries(shown)) url.searchParams.set(name, value);
-  return { url, redirectUri, state, verifier };
+  const query =
+    requestUri === undefined ? parameters : { client_id: client.id, request_uri: requestUri, state, ...scope };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return { url, client, state, verifier };
 }
 
 /**
@@ -258,26 +259,25 @@ async function makeRequest(
  * which a page would only repeat.
  */
 async function pushRequest(
-  context: GrantContext,
-  known: KnownClient,
+  context: SignInContext,
+  client: OAuthClient,
   parameters: Record<string, string>,
 ): Promise<string | undefined> {
-  const { at, endpoints, signal } = context;
   const { pushed_authorization_request_endpoint: endpoint, require_pushed_authorization_requests: isRequired } =
-    at.metadata;
+    context.discovery.metadata;
   if (endpoint === undefined && isRequired !== true) return undefined;
   try {
-    return await pushAuthorization(endpoints, known, parameters);
+    return await pushAuthorization(context, client, parameters);
   } catch (error) {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
     // The error does not show whether the client is known: Keycloak refuses an unknown one with "invalid_request", and some servers
     // refuse a public one with "invalid_client", although it may send the request by the URL.
     if (!isFinalRefusal(error)) return undefined;
-    const refusal = await clientRefusal(known, context);
+    const refusal = await clientRefusal(client, context);
     if (!refusal) return undefined;
-    if (refusalCode(refusal) !== "invalid_client" && !isSecretRefused(known, error, refusal)) return undefined;
-    endpoints.report(refusal.message);
+    if (refusalCode(refusal) !== "invalid_client" && !isSecretRefused(client, error, refusal)) return undefined;
+    context.report(refusal.message);
     throw refusal;
   }
 }
@@ -286,60 +286,49 @@ async function pushRequest(
  * Whether an issuer refuses the secret of a client that it refuses as `unauthorized_client`. Keycloak uses this code for a wrong secret,
  * with status 401. With another status, the client may only not use refresh tokens.
  */
-function isSecretRefused({ isConfidential }: KnownClient, push: LocalError, { data }: LocalError): boolean {
+function isSecretRefused({ isConfidential }: OAuthClient, push: LocalError, { data }: LocalError): boolean {
   const { status } = data as { status: number };
   return isConfidential && (status === 401 || (isLastingRefusal(push) && refusalCode(push) === "invalid_client"));
 }
 
-interface Expected {
-  context: GrantContext;
-  known: KnownClient;
-  request: AuthorizationRequest;
-}
-
 /**
  * Checks the redirect before any of its content is used: first the issuer by string comparison (RFC 9207 and the table of
- * 2026-07-28), then the state, then whether it is an error.
+ * 2026-07-28), then the state, then whether it is an error. Returns the code.
  */
-function checkResponse(redirect: URL, { context, known, request }: Expected): URLSearchParams {
-  const { metadata } = context.at;
-  const secrets = [
-    request.state,
-    request.verifier,
-    ...secretParameters.flatMap((name) => redirect.searchParams.getAll(name)),
-  ];
-  const expected = new URL(request.redirectUri);
-  if (redirect.origin !== expected.origin || redirect.pathname !== expected.pathname) {
-    throw rejected(metadata, "the browser was redirected to a URL other than the redirect URI");
+function checkResponse(
+  { discovery, attempt, report }: SignInContext,
+  request: AuthorizationRequest,
+  redirect: URL,
+): string {
+  const { metadata } = discovery;
+  const { state, verifier, client } = request;
+  const secrets = [state, verifier, ...secretParameters(redirect.searchParams)];
+  const expectedUrl = new URL(attempt.redirectUri);
+  if (redirect.origin !== expectedUrl.origin || redirect.pathname !== expectedUrl.pathname) {
+    throw redirectError(metadata, "the browser was redirected to a URL other than the redirect URI");
   }
   try {
-    const callback = validateAuthResponse(metadata, known.client, redirect.searchParams, request.state);
-    if (callback.getAll("code").length === 1) return callback;
+    const callback = validateAuthResponse(metadata, { client_id: client.id }, redirect.searchParams, state);
+    const [code, ...otherCodes] = callback.getAll("code");
+    if (code && otherCodes.length === 0) return code;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError)) {
-      throw rejected(
-        metadata,
-        wrongIssuer(metadata, redirect, secrets) ?? (error instanceof Error ? error.message : String(error)),
-      );
+      const reason = error instanceof Error ? error.message : String(error);
+      throw redirectError(metadata, wrongIssuer(metadata, redirect, secrets) ?? reason);
     }
-    const inLine = (text: string): string => withoutSecrets(text, secrets);
-    const code = inLine(error.error).slice(0, 100);
-    const description = error.error_description === undefined ? undefined : inLine(error.error_description);
+    const code = withoutSecrets(error.error, secrets).slice(0, 100);
+    const description = error.error_description && withoutSecrets(error.error_description, secrets);
     const reason = inWords(code, description);
-    const server = `The authorization server ${JSON.stringify(metadata.issuer)}`;
     const message =
       code === "access_denied"
         ? `The sign-in was declined by the user or by the authorization server: ${reason}.`
-        : `${server} ended the sign-in with the error ${reason}.`;
-    context.endpoints.report(message);
+        : `The authorization server ${JSON.stringify(metadata.issuer)} ended the sign-in with the error ${reason}.`;
+    report(message);
     const data = { error: code, ...(description !== undefined && { description }) };
     throw new LocalError("sign_in_failed", message, { data });
   }
-  throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
+  throw redirectError(metadata, "the redirect must contain exactly one `code` parameter");
 }
-
-/** The parameters of a redirect whose values are removed from errors. */
-const secretParameters = ["code", "access_token", "id_token", "token", "response"];
 
 /** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
 function wrongIssuer(
@@ -348,14 +337,14 @@ function wrongIssuer(
   secrets: readonly string[],
 ): string | undefined {
   const { issuer, authorization_response_iss_parameter_supported: isRequired } = metadata;
-  const [iss = "", ...others] = searchParams.getAll("iss");
-  if (iss === issuer || others.length > 0 || (iss === "" && isRequired !== true)) return undefined;
+  const [iss = "", ...otherIssuers] = searchParams.getAll("iss");
+  if (iss === issuer || otherIssuers.length > 0 || (iss === "" && isRequired !== true)) return undefined;
   const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, secrets))}`;
   return `it has ${value}, expected ${JSON.stringify(issuer)}`;
 }
 
 /** The errors of the library are not kept as the cause, because they contain the response with the code. */
-function rejected({ issuer }: AuthorizationServer, why: string): LocalError {
+function redirectError({ issuer }: AuthorizationServer, why: string): LocalError {
   const message = `The redirect of the sign-in at ${JSON.stringify(issuer)} was rejected: ${why}.`;
   return new LocalError("sign_in_failed", message);
 }

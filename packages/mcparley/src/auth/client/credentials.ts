@@ -1,4 +1,4 @@
-import { onAbort } from "../../rpc/abort.ts";
+import { unlessAborted } from "../../rpc/abort.ts";
 
 /**
  * A store for the registrations and tokens that authorization servers issue to clients. The values contain secrets.
@@ -43,7 +43,9 @@ export function memoryCredentials(): CredentialStorage {
     },
     exclusively(key, work, signal) {
       const previous = turns.get(key) ?? Promise.resolve();
-      const result = unlessEnded(previous, signal).then(work);
+      const result = unlessAborted(previous, signal, "Waiting")
+        .catch(() => signal?.throwIfAborted())
+        .then(work);
       const turn = result
         .catch(() => {})
         // A caller that no longer waits must not let the next one start.
@@ -55,21 +57,6 @@ export function memoryCredentials(): CredentialStorage {
       return result;
     },
   };
-}
-
-/** Resolves after `previous`. Rejects with the reason of the signal if it is aborted before that. */
-async function unlessEnded(previous: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  if (!signal) return void (await previous);
-  signal.throwIfAborted();
-  let removeListener: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    removeListener = onAbort(signal, () => reject(signal.reason as Error));
-  });
-  try {
-    await Promise.race([previous, aborted]);
-  } finally {
-    removeListener?.();
-  }
 }
 
 /** The key under which the issuer of the last tokens for a server is stored. */
@@ -103,19 +90,25 @@ export class StoredValue<T> {
   /** Replaces or deletes the value that was last read. Returns false if it has changed since. */
   async replace(value: T | undefined): Promise<boolean> {
     const raw = value === undefined ? undefined : JSON.stringify(value);
-    const replaced = await this.#storage.compareAndSet(this.#key, this.#raw, raw);
-    if (replaced) this.#raw = raw;
-    return replaced;
+    const isReplaced = await this.#storage.compareAndSet(this.#key, this.#raw, raw);
+    if (isReplaced) this.#raw = raw;
+    return isReplaced;
   }
 
   /** Sets or deletes the value unconditionally. */
   set(value: T | undefined): Promise<void> {
-    return this.update(() => value);
+    return this.update(() => [value, undefined]);
   }
 
-  /** Replaces the value by the result of `change`, which is called again if another user of the storage changes the value. */
-  async update(change: (value: T | undefined) => T | undefined): Promise<void> {
-    while (!(await this.replace(change(await this.read()))));
+  /**
+   * Replaces the value by the first element of the result of `change`, and returns the second. `change` is called again if another user of
+   * the storage changes the value.
+   */
+  async update<R>(change: (value: T | undefined) => readonly [value: T | undefined, result: R]): Promise<R> {
+    for (;;) {
+      const [value, result] = change(await this.read());
+      if (await this.replace(value)) return result;
+    }
   }
 
   exclusively<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R> {

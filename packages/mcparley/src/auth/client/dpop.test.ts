@@ -22,7 +22,7 @@ function response(status: number, headers: Record<string, string>): { status: nu
 
 describe("a proof", () => {
   test("is signed over the method, the URL without its query, and the token", async () => {
-    const prover = await dpopKeys().of(issuer);
+    const prover = await dpopKeys()(issuer);
     // The token, and below its digest, are those of RFC 9449, 7.1.
     const token = "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU";
     const { authorization, dpop = "" } = await prover.headers(token, url, "POST");
@@ -41,7 +41,7 @@ describe("a proof", () => {
   });
 
   test("is new for each request", async () => {
-    const prover = await dpopKeys().of(issuer);
+    const prover = await dpopKeys()(issuer);
     const proofs = await Promise.all([1, 2, 3].map(() => proofOf(prover.headers("token", url, "POST"))));
     expect(new Set(proofs.map((proof) => decodeJwt(proof).jti)).size).toBe(3);
   });
@@ -51,18 +51,18 @@ describe("a nonce", () => {
   const refusal = { "www-authenticate": 'DPoP error="use_dpop_nonce", algs="ES256"' };
 
   test("is in the next proof for the origin of the server that requires it", async () => {
-    const prover = await dpopKeys().of(issuer);
-    expect(prover.responded(url, response(401, { ...refusal, "dpop-nonce": "n1" }))).toBe(true);
+    const prover = await dpopKeys()(issuer);
+    expect(prover.readNonce(url, response(401, { ...refusal, "dpop-nonce": "n1" }))).toBe(true);
     expect(decodeJwt(await proofOf(prover.headers("token", url, "GET"))).nonce).toBe("n1");
     const other = new URL("https://other.example/mcp");
     expect(decodeJwt(await proofOf(prover.headers("token", other, "GET")))).not.toHaveProperty("nonce");
   });
 
   test("in any other response replaces the stored one, and the request is not repeated", async () => {
-    const prover = await dpopKeys().of(issuer);
-    prover.responded(url, response(401, { ...refusal, "dpop-nonce": "n1" }));
-    expect(prover.responded(url, response(200, { "dpop-nonce": "n2" }))).toBe(false);
-    expect(prover.responded(url, response(200, {}))).toBe(false);
+    const prover = await dpopKeys()(issuer);
+    prover.readNonce(url, response(401, { ...refusal, "dpop-nonce": "n1" }));
+    expect(prover.readNonce(url, response(200, { "dpop-nonce": "n2" }))).toBe(false);
+    expect(prover.readNonce(url, response(200, {}))).toBe(false);
     expect(decodeJwt(await proofOf(prover.headers("token", url, "GET"))).nonce).toBe("n2");
   });
 
@@ -71,8 +71,8 @@ describe("a nonce", () => {
     ["for another reason", 401, { "www-authenticate": 'DPoP error="invalid_token"', "dpop-nonce": "n" }],
     ["of another kind", 403, { ...refusal, "dpop-nonce": "n" }],
   ])("is not required by a refusal %s", async (_, status, headers) => {
-    const prover = await dpopKeys().of(issuer);
-    expect(prover.responded(url, response(status, headers as Record<string, string>))).toBe(false);
+    const prover = await dpopKeys()(issuer);
+    expect(prover.readNonce(url, response(status, headers as Record<string, string>))).toBe(false);
   });
 
   test("is sent in one repetition of the request if a token endpoint requires it", async () => {
@@ -93,11 +93,11 @@ describe("a nonce", () => {
 
 describe("the key", () => {
   const use = async (storage: CredentialStorage | undefined, of = issuer): Promise<string> =>
-    keyOf(await proofOf((await dpopKeys(storage).of(of)).headers("token", url, "GET")));
+    keyOf(await proofOf((await dpopKeys(storage)(of)).headers("token", url, "GET")));
 
   test("differs for each authorization server", async () => {
     const keys = dpopKeys();
-    const provers = await Promise.all([keys.of(issuer), keys.of(issuer), keys.of("https://as.example/")]);
+    const provers = await Promise.all([keys(issuer), keys(issuer), keys("https://as.example/")]);
     expect(provers[0]).toBe(provers[1]);
     const prints = await Promise.all(
       provers.map(async (prover) => keyOf(await proofOf(prover.headers("t", url, "GET")))),
@@ -120,8 +120,8 @@ describe("the key", () => {
     const get = (key: string): Promise<string | undefined> =>
       isDown ? Promise.reject(new Error("out of reach")) : storage.get(key);
     const keys = dpopKeys({ ...storage, get });
-    await expect(keys.of(issuer)).rejects.toThrow("out of reach");
+    await expect(keys(issuer)).rejects.toThrow("out of reach");
     isDown = false;
-    await expect(keys.of(issuer)).resolves.toBeDefined();
+    await expect(keys(issuer)).resolves.toBeDefined();
   });
 });

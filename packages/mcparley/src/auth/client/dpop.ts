@@ -2,7 +2,7 @@ import { SignJWT, exportJWK } from "jose";
 import { type CryptoKeyPair, DPoP, type DPoPHandle, generateKeyPair, isDPoPNonceError } from "oauth4webapi";
 import { digest } from "../../rpc/digest.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Discovered } from "./discovery/discovery.ts";
+import type { Discovery } from "./discovery/discovery.ts";
 import type { CredentialStorage } from "./credentials.ts";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 
@@ -40,7 +40,7 @@ export class DpopProver {
   }
 
   /** Stores the nonce in a response. Returns whether the request was refused because it lacked it (RFC 9449, 9). */
-  responded(url: URL, { status, headers }: { status: number; headers: ReplyHeaders }): boolean {
+  readNonce(url: URL, { status, headers }: { status: number; headers: ReplyHeaders }): boolean {
     const nonce = headers.get("dpop-nonce");
     if (nonce === null) return false;
     this.#nonces.set(url.origin, nonce);
@@ -49,15 +49,15 @@ export class DpopProver {
 }
 
 /** Throws `LocalError` `authorization_failed` if one of the two servers does not accept proofs by `DPOP_ALGORITHM`. */
-export function checkDpopAlgorithms({ server, issuer, metadata, dpopAlgorithms }: Discovered): void {
-  const accepted: [name: string, algorithms: unknown][] = [
+export function checkDpopAlgorithms({ server, issuer, metadata, dpopAlgorithms }: Discovery): void {
+  const acceptedAlgorithms: [name: string, algorithms: unknown][] = [
     [issuer, metadata.dpop_signing_alg_values_supported],
     [server.origin, dpopAlgorithms],
   ];
-  for (const [name, algorithms] of accepted) {
+  for (const [name, algorithms] of acceptedAlgorithms) {
     if (!Array.isArray(algorithms) || algorithms.includes(DPOP_ALGORITHM)) continue;
-    const listed = JSON.stringify(algorithms).slice(0, 200);
-    const message = `${JSON.stringify(name)} accepts DPoP proofs with ${listed}, but not with ${DPOP_ALGORITHM}.`;
+    const algorithmList = JSON.stringify(algorithms).slice(0, 200);
+    const message = `${JSON.stringify(name)} accepts DPoP proofs with ${algorithmList}, but not with ${DPOP_ALGORITHM}.`;
     throw new LocalError("authorization_failed", message);
   }
 }
@@ -72,10 +72,8 @@ export async function withNonce<T>(send: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The keys to which tokens are bound. Each authorization server has its own, so that servers cannot link a client. */
-export interface DpopKeys {
-  of(issuer: string): Promise<DpopProver>;
-}
+/** Returns the key to which the tokens of an issuer are bound. Each issuer has its own, so that servers cannot link a client. */
+export type DpopKeys = (issuer: string) => Promise<DpopProver>;
 
 /**
  * Creates keys that cannot be exported from this process. With a storage, the keys are stored there, so that another
@@ -83,16 +81,14 @@ export interface DpopKeys {
  */
 export function dpopKeys(storage?: CredentialStorage): DpopKeys {
   const provers = new Map<string, Promise<DpopProver>>();
-  return {
-    of(issuer) {
-      const known = provers.get(issuer);
-      if (known) return known;
-      const keys = storage ? storedKeys(storage, `dpop-key:${issuer}`) : newKeys(false);
-      const prover = keys.then((pair) => new DpopProver(pair));
-      provers.set(issuer, prover);
-      prover.catch(() => provers.delete(issuer));
-      return prover;
-    },
+  return (issuer) => {
+    const cachedProver = provers.get(issuer);
+    if (cachedProver) return cachedProver;
+    const keys = storage ? storedKeys(storage, `dpop-key:${issuer}`) : newKeys(false);
+    const prover = keys.then((pair) => new DpopProver(pair));
+    provers.set(issuer, prover);
+    prover.catch(() => provers.delete(issuer));
+    return prover;
   };
 }
 
@@ -101,19 +97,19 @@ function newKeys(extractable: boolean): Promise<CryptoKeyPair> {
 }
 
 async function storedKeys(storage: CredentialStorage, name: string): Promise<CryptoKeyPair> {
-  const stored = await storage.get(name);
-  if (stored !== undefined) return importKeys(stored);
+  const storedKey = await storage.get(name);
+  if (storedKey !== undefined) return importKeys(storedKey);
   const { privateKey } = await newKeys(true);
-  const written = JSON.stringify(await crypto.subtle.exportKey("jwk", privateKey));
-  await storage.compareAndSet(name, undefined, written);
+  const keyText = JSON.stringify(await crypto.subtle.exportKey("jwk", privateKey));
+  await storage.compareAndSet(name, undefined, keyText);
   // If another process was first, its tokens are bound to its key.
-  return importKeys((await storage.get(name)) ?? written);
+  return importKeys((await storage.get(name)) ?? keyText);
 }
 
-async function importKeys(written: string): Promise<CryptoKeyPair> {
-  const exported: JsonWebKey = JSON.parse(written);
+async function importKeys(keyText: string): Promise<CryptoKeyPair> {
+  const jwk: JsonWebKey = JSON.parse(keyText);
   // The usages and the extractability of the exported key do not apply to the imported ones.
-  const { key_ops: _, ext: __, ...privateJwk } = exported;
+  const { key_ops: _, ext: __, ...privateJwk } = jwk;
   const { d: ___, ...publicJwk } = privateJwk;
   const algorithm = { name: "ECDSA", namedCurve: "P-256" };
   const [privateKey, publicKey] = await Promise.all([

@@ -3,8 +3,9 @@ import type { Clock } from "../../rpc/clock.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
+import type { AsClient } from "../client-authentication.ts";
 import { normalizeResponse, readDocument } from "../issuer-document.ts";
-import type { Discovered } from "./discovery/discovery.ts";
+import type { Discovery } from "./discovery/discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
 import {
@@ -14,12 +15,13 @@ import {
   isFinalRefusal,
   refusalCode,
   refusedTwice,
+  secretParameters,
   toAuthorizationError,
 } from "./oauth-error.ts";
 
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
-export interface KnownClient {
-  readonly client: oauth.Client;
+export interface OAuthClient {
+  readonly id: string;
   readonly authentication: oauth.ClientAuth;
   /** Whether it authenticates by a secret or a key. */
   readonly isConfidential: boolean;
@@ -49,7 +51,7 @@ type RequestOptions = {
 /** The endpoints of one authorization server, and how requests are sent to them. */
 export interface Endpoints {
   /** The authorization server, and the resource for which tokens are requested. */
-  readonly at: Discovered;
+  readonly discovery: Discovery;
   readonly fetch: GuardedFetch;
   /** Binds the tokens to its key. Undefined for tokens that are not bound. */
   readonly dpop: DpopProver | undefined;
@@ -59,60 +61,36 @@ export interface Endpoints {
   readonly signal: AbortSignal;
 }
 
-/** The parameters whose values are removed from errors, because a server may repeat them in its response. */
-const secretParameters = [
-  "code",
-  "code_challenge",
-  "code_verifier",
-  "refresh_token",
-  "state",
-  "client_secret",
-  "client_assertion",
-  "assertion",
-  "subject_token",
-  "actor_token",
-  "token",
-];
+/** A request for tokens. */
+interface TokenRequest {
+  grantType: string;
+  parameters: Record<string, string>;
+  /** The request in words. Default: "to issue tokens". */
+  what?: string;
+  /** The types of issued tokens, in addition to those of access tokens. */
+  recognizedTokenTypes?: oauth.RecognizedTokenTypes;
+}
 
-/** Redeems an authorization code. `callback` is the result of `validateAuthResponse`. */
-export function redeemCode(
+/** Requests tokens. Adds the `resource` parameter. */
+export function requestTokens(
   endpoints: Endpoints,
-  known: KnownClient,
-  { callback, redirectUri, verifier }: { callback: URLSearchParams; redirectUri: string; verifier: string },
+  client: OAuthClient,
+  { grantType, parameters, what = "to issue tokens", recognizedTokenTypes }: TokenRequest,
 ): Promise<TokenResponse> {
-  const as = endpoints.at.metadata;
-  return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
-    const more = { ...options, additionalParameters: resourceParameter(endpoints) };
-    const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
-    const response = await oauth.authorizationCodeGrantRequest(...request);
-    const issued = await oauth.processAuthorizationCodeResponse(as, client, await normalizeResponse(response));
-    return checkBinding(endpoints, issued);
+  return sendAs({ client, endpoints, what }, async (as, options) => {
+    const { resourceParameter: resource } = endpoints.discovery;
+    const all = { ...(resource !== undefined && { resource }), ...parameters };
+    const response = await normalizeResponse(await oauth.genericTokenEndpointRequest(...as, grantType, all, options));
+    const [metadata, oauthClient] = as;
+    const checks = recognizedTokenTypes && { recognizedTokenTypes };
+    const tokens = await oauth.processGenericTokenEndpointResponse(metadata, oauthClient, response, checks);
+    return checkBinding(endpoints, tokens);
   });
 }
 
-/** A request for new tokens. */
-export interface RefreshRequest {
-  token: string;
-  /** The scopes of the new token. Default: all that were granted. */
-  scopes?: readonly string[] | undefined;
-  /** The request in words, such as "to refresh tokens". */
-  what: string;
-}
-
-/** Requests new tokens with a refresh token. */
-export function refreshToken(
-  endpoints: Endpoints,
-  known: KnownClient,
-  { token, scopes, what }: RefreshRequest,
-): Promise<TokenResponse> {
-  const as = endpoints.at.metadata;
-  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
-    const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
-    const more = { ...options, additionalParameters: { ...resourceParameter(endpoints), ...scope } };
-    const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
-    const issued = await oauth.processRefreshTokenResponse(as, client, await normalizeResponse(response));
-    return checkBinding(endpoints, issued);
-  });
+/** Returns the parameter with the scopes. Without scopes, the authorization server chooses them. */
+export function scopeParameter(scopes: readonly string[] | undefined): { scope?: string } {
+  return scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
 }
 
 /**
@@ -121,51 +99,27 @@ export function refreshToken(
  */
 export function pushAuthorization(
   endpoints: Endpoints,
-  known: KnownClient,
+  client: OAuthClient,
   parameters: Record<string, string>,
 ): Promise<string> {
-  const as = endpoints.at.metadata;
-  const what = "to accept the authorization request";
-  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
-    const response = await oauth.pushedAuthorizationRequest(as, client, authentication, parameters, options);
-    const pushed = await oauth.processPushedAuthorizationResponse(as, client, await normalizeResponse(response, 201));
-    return pushed.request_uri;
-  });
-}
-
-interface TokenRequest {
-  grantType: string;
-  parameters: Record<string, string>;
-  /** The types of issued tokens, in addition to those of access tokens. */
-  recognizedTokenTypes?: oauth.RecognizedTokenTypes;
-}
-
-/** Requests tokens by any other grant type. Adds the `resource` parameter. */
-export function requestTokens(
-  endpoints: Endpoints,
-  known: KnownClient,
-  { grantType, parameters, recognizedTokenTypes = {} }: TokenRequest,
-): Promise<TokenResponse> {
-  const as = endpoints.at.metadata;
-  return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
-    const all = { ...resourceParameter(endpoints), ...parameters };
-    const sent = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
-    const response = await normalizeResponse(sent);
-    const issued = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
-    return checkBinding(endpoints, issued);
+  return sendAs({ client, endpoints, what: "to accept the authorization request" }, async (as, options) => {
+    const response = await oauth.pushedAuthorizationRequest(...as, parameters, options);
+    const [metadata, oauthClient] = as;
+    const pushResponse = await normalizeResponse(response, 201);
+    return (await oauth.processPushedAuthorizationResponse(metadata, oauthClient, pushResponse)).request_uri;
   });
 }
 
 /** Revokes a token (RFC 7009). `hint` is the type of the token. */
 export async function revokeToken(
   endpoints: Endpoints,
-  known: KnownClient,
+  client: OAuthClient,
   { token, hint }: { token: string; hint: "access_token" | "refresh_token" },
 ): Promise<void> {
   const revoke = (parameters: Record<string, string>): Promise<void> =>
-    sendAs({ known, endpoints, what: "to revoke tokens" }, async ({ client, authentication }, options) => {
+    sendAs({ client, endpoints, what: "to revoke tokens" }, async (as, options) => {
       const more = { ...options, additionalParameters: { token_type_hint: hint, ...parameters } };
-      const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
+      const response = await oauth.revocationRequest(...as, token, more);
       // The body of a success is ignored (RFC 7009, 2.2), unless it contains an error.
       if (response.ok && !(await readDocument(response))) return;
       await oauth.processRevocationResponse(await normalizeResponse(response));
@@ -189,20 +143,16 @@ export function registerClient(
   metadata: Partial<oauth.Client>,
 ): Promise<oauth.OmitSymbolProperties<oauth.Client>> {
   return send(endpoints, registration, async (options) => {
-    const response = await oauth.dynamicClientRegistrationRequest(endpoints.at.metadata, metadata, options);
+    const response = await oauth.dynamicClientRegistrationRequest(endpoints.discovery.metadata, metadata, options);
     return oauth.processDynamicClientRegistrationResponse(await normalizeResponse(response, 201));
   });
 }
 
-function resourceParameter({ at }: Endpoints): Record<string, string> {
-  return at.resourceParameter === undefined ? {} : { resource: at.resourceParameter };
-}
-
 /** An unbound token could be used by any thief. A bound token that was not requested could not be used at all. */
-function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenResponse {
+function checkBinding({ discovery, dpop }: Endpoints, response: TokenResponse): TokenResponse {
   const isBound = response.token_type === "dpop";
   if (isBound === (dpop !== undefined)) return response;
-  const server = `The authorization server ${JSON.stringify(at.issuer)}`;
+  const server = `The authorization server ${JSON.stringify(discovery.issuer)}`;
   const message = isBound
     ? `${server} issued a token that is bound to a key (DPoP), although none was requested.`
     : `${server} issued a token that is not bound to a key (DPoP), although one was requested. Set dpop: false to accept it.`;
@@ -211,20 +161,22 @@ function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenRe
 
 /** Sends a request as a client. If the server refuses the method of a client whose method is not certain, tries the other one. */
 async function sendAs<T>(
-  { known, endpoints, what }: { known: KnownClient; endpoints: Endpoints; what: string },
-  request: (known: KnownClient, options: RequestOptions) => Promise<T>,
+  { client, endpoints, what }: { client: OAuthClient; endpoints: Endpoints; what: string },
+  request: (as: AsClient, options: RequestOptions) => Promise<T>,
 ): Promise<T> {
-  const { alternative } = known;
+  const sendBy = (authentication: oauth.ClientAuth): Promise<T> =>
+    send(endpoints, what, (options) =>
+      request([endpoints.discovery.metadata, { client_id: client.id }, authentication], options),
+    );
   try {
-    return await send(endpoints, what, (options) => request(known, options));
+    return await sendBy(client.authentication);
   } catch (error) {
+    const { alternative } = client;
     if (!alternative || !isClientRefusal(error)) throw error;
-    const { authentication, refusedMethod, remember } = alternative;
-    const other = { ...known, authentication };
-    const response = await send(endpoints, what, (options) => request(other, options)).catch((second: unknown) => {
-      throw isClientRefusal(second) ? refusedTwice(second, error, refusedMethod) : second;
+    const response = await sendBy(alternative.authentication).catch((second: unknown) => {
+      throw isClientRefusal(second) ? refusedTwice(second, error, alternative.refusedMethod) : second;
     });
-    await remember();
+    await alternative.remember();
     return response;
   }
 }
@@ -235,7 +187,7 @@ async function sendAs<T>(
  * Rejects with `LocalError` `authorization_failed`. If the server refused the request, `data.error` is its error code.
  */
 async function send<T>(
-  { at, fetch, dpop, clock, report, signal }: Endpoints,
+  { discovery, fetch, dpop, clock, report, signal }: Endpoints,
   what: string,
   request: (options: RequestOptions) => Promise<T>,
 ): Promise<T> {
@@ -259,10 +211,10 @@ async function send<T>(
     return await withNonce(() => request(options));
   } catch (error) {
     if (signal.aborted) throw error;
-    const refusal = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
-    const failed = withRemarks(refusal, what, lastResponse);
-    report(failed.message);
-    throw at.isAssumed ? explainAssumed(failed, at, what) : failed;
+    const refusal = await toAuthorizationError(error, { issuer: discovery.issuer, what, secrets });
+    const failure = withRemarks(refusal, what, lastResponse);
+    report(failure.message);
+    throw discovery.isAssumed ? explainAssumed(failure, discovery, what) : failure;
   }
 }
 
@@ -289,7 +241,7 @@ function withRemarks(failure: LocalError, what: string, lastResponse: TimedRespo
  * Returns an error that explains a failed request to an assumed endpoint, if its response is not that of an authorization
  * server. A server that accepts only API keys names no authorization server, and has none at its origin.
  */
-function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: Discovered, what: string): LocalError {
+function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: Discovery, what: string): LocalError {
   const { request: _, ...data } = isObject(cause.data) ? cause.data : {};
   // A server may require its tokens for all paths of its origin.
   const isOther = data.status === 404 || data.status === 405 || (data.status === 401 && what === registration);
@@ -306,9 +258,7 @@ function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: 
 /** Collects the secrets of a request. */
 function noteSecrets(init: GuardedInit | undefined, secrets: Set<string>): void {
   const { body, headers } = init ?? {};
-  if (body instanceof URLSearchParams) {
-    for (const name of secretParameters) for (const value of body.getAll(name)) secrets.add(value);
-  }
+  if (body instanceof URLSearchParams) for (const value of secretParameters(body)) secrets.add(value);
   const [, basic] = /^Basic (.+)$/.exec(headers?.authorization ?? "") ?? [];
   if (basic === undefined) return;
   secrets.add(basic);

@@ -2,12 +2,12 @@ import { sendGuarded } from "#guarded-send";
 import { linkWithin } from "../../rpc/abort.ts";
 import { unreachable } from "../../http/client/connection-error.ts";
 import { type HttpAuthRequest, nameOf, readServerUrl } from "../../http/client/settings.ts";
-import { systemClock } from "../../rpc/clock.ts";
+import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { memoryCredentials } from "./credentials.ts";
 import { readChallenge, splitScope } from "./discovery/discovery.ts";
 import { dpopKeys } from "./dpop.ts";
-import type { AuthorizationCore, Grant } from "./grant.ts";
+import type { Grant } from "./grant.ts";
 import type { SignedInAccount, AuthorizationOptions, OAuth } from "./options.ts";
 import { ServerAuthorization, unite } from "./server-authorization.ts";
 import { type TokenRecord, unending } from "./tokens.ts";
@@ -30,62 +30,58 @@ const cure = { forScheme: "Pass the http or https URL of the MCP server.", forUs
  */
 export function openFlow(options: AuthorizationOptions, name: string, grant: Grant): OAuth {
   const { storage = memoryCredentials(), clock = systemClock } = options;
-  const connections: AuthorizationCore["connections"] = new Map();
-  const dpop = dpopKeys(options.storage);
   const report = (step: string): void => reportStep(step, options);
-  const core: AuthorizationCore = { options, name, grant, storage, clock, dpop, connections, report };
+  const sharedCore = { options, name, grant, storage, clock, dpopKeyOf: dpopKeys(options.storage), report };
   const servers = new Map<string, ServerAuthorization>();
 
-  function at(server: URL): ServerAuthorization {
-    const known = servers.get(server.href);
-    if (known) return known;
-    const authorization = new ServerAuthorization(core, server);
+  function authorizationOf(server: URL): ServerAuthorization {
+    const openAuthorization = servers.get(server.href);
+    if (openAuthorization) return openAuthorization;
+    const authorization = new ServerAuthorization({ ...sharedCore, server, connection: undefined });
     servers.set(server.href, authorization);
     const [oldest] = servers.keys();
-    if (servers.size > maxServers && oldest !== undefined) {
-      servers.delete(oldest);
-      connections.delete(oldest);
-    }
+    if (servers.size > maxServers && oldest !== undefined) servers.delete(oldest);
     return authorization;
   }
 
   /** Returns the authorization of a request. Its connection settings apply to the authorization requests. */
-  function of({ server, connection }: HttpAuthRequest): ServerAuthorization {
-    connections.set(server.href, connection);
-    return at(server);
+  function requestAuthorization({ server, connection }: HttpAuthRequest): ServerAuthorization {
+    const authorization = authorizationOf(server);
+    authorization.useConnection(connection);
+    return authorization;
   }
 
   return {
-    headers: (request) => of(request).headers(request),
-    responded: (request, response) => of(request).responded(request, response),
-    challenged: (refusal, signal) => of(refusal.request).challenged(refusal, signal),
+    headers: (request) => requestAuthorization(request).headers(request),
+    responded: (request, response) => requestAuthorization(request).readResponse(request, response),
+    challenged: (refusal, signal) => requestAuthorization(refusal.request).answerChallenge(refusal, signal),
 
     async signIn(url, { scope, newClient = false, signal = new AbortController().signal } = {}) {
       const server = readServerUrl(url, cure);
-      const authorization = at(server);
+      const authorization = authorizationOf(server);
       const token = await authorization.inTurn(signal, async () => {
-        const { status, headers } = await sendFirst(core, server, signal);
+        const { status, headers } = await sendFirst(options, clock, { server, signal });
         report(`GET ${nameOf(server)}: ${status}`);
         const challenge = await readChallenge(headers);
-        const discovered = await authorization.discover(challenge, status, signal);
-        const scopes = authorization.scopesFor(discovered, challenge.scopes);
+        const discovery = await authorization.discover(challenge, status, signal);
+        const scopes = authorization.scopesFor(discovery, challenge.scopes);
         const all = scope === undefined ? scopes : unite(scopes, splitScope(scope));
         const registration = newClient ? "new" : "checked";
-        return authorization.obtain(discovered, { scopes: all, registration, signal });
+        return authorization.obtain(discovery, { scopes: all, registration, signal });
       });
       return toAccount(server, token);
     },
 
     async signOut(url) {
-      const authorization = at(readServerUrl(url, cure));
+      const authorization = authorizationOf(readServerUrl(url, cure));
       const token = await authorization.load();
       if (!token) return "not_signed_in";
-      return authorization.inTurn(unending, () => authorization.signOut(token, unending));
+      return authorization.inTurn(unending, () => authorization.signOut(token));
     },
 
     async whoami(url) {
       const server = readServerUrl(url, cure);
-      const token = await at(server).load();
+      const token = await authorizationOf(server).load();
       return token && toAccount(server, token);
     },
   };
@@ -102,24 +98,18 @@ function reportStep(step: string, { onStep }: AuthorizationOptions): void {
 
 /** Sends a request without a token. The challenge in the response may name the metadata of the server. */
 async function sendFirst(
-  { clock, options }: AuthorizationCore,
-  server: URL,
-  callerSignal: AbortSignal,
+  { fetch, connection }: AuthorizationOptions,
+  clock: Clock,
+  { server, signal: callerSignal }: { server: URL; signal: AbortSignal },
 ): Promise<Pick<Response, "status" | "headers">> {
   const message = `${server.host} did not respond within ${FIRST_REQUEST_MS} ms.`;
   const { signal, unlink } = linkWithin({ clock, ms: FIRST_REQUEST_MS, message }, callerSignal);
+  const request = { method: "GET", headers: { accept: "application/json, text/event-stream" }, signal };
   try {
-    const headers = { accept: "application/json, text/event-stream" };
-    const response = options.fetch
-      ? await options.fetch(server, { headers, redirect: "manual", signal })
+    const response = fetch
+      ? await fetch(server, { ...request, redirect: "manual" })
       : // The user chose the URL, so it may be private.
-        await sendGuarded(server, {
-          method: "GET",
-          headers,
-          allowPrivate: true,
-          connection: options.connection,
-          signal,
-        });
+        await sendGuarded(server, { ...request, allowPrivate: true, connection });
     await response.body?.cancel();
     return response;
   } catch (error) {

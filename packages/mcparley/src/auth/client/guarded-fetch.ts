@@ -66,19 +66,19 @@ export function makeGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 /** Throws `LocalError` `forbidden_url` for a URL to which no authorization request may be sent. */
 export function checkUrl(url: URL, allowPrivate: boolean): void {
   if (!isSecureUrl(url)) {
-    throw refused(url, "it must be https, or http on a loopback address.");
+    throw urlError(url, "it must be https, or http on a loopback address.");
   }
-  if (url.username !== "" || url.password !== "") throw refused(url, "it contains a user or a password.");
+  if (url.username !== "" || url.password !== "") throw urlError(url, "it contains a user or a password.");
   if (allowPrivate || !isPrivateHost(url.hostname)) return;
-  throw refused(
+  throw urlError(
     url,
     "it is on a private network, and the MCP server is not. Set allowPrivateNetwork: true if this is intended.",
   );
 }
 
-type Sent = GuardedInit & { signal: AbortSignal };
+type SignalledInit = GuardedInit & { signal: AbortSignal };
 
-async function follow(start: URL, init: Sent, options: GuardedFetchOptions): Promise<Response> {
+async function follow(start: URL, init: SignalledInit, options: GuardedFetchOptions): Promise<Response> {
   let url = start;
   for (let hops = 0; ; hops++) {
     checkUrl(url, options.allowPrivate);
@@ -91,29 +91,22 @@ async function follow(start: URL, init: Sent, options: GuardedFetchOptions): Pro
     const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if ((init.method ?? "GET") !== "GET" || target?.origin !== url.origin || hops >= MAX_HOPS) {
       // Only the origin is shown: the rest of the URL may contain the secrets that were sent.
-      const shown = target ? ` to ${target.origin}` : "";
+      const destination = target ? ` to ${target.origin}` : "";
       const why = hops >= MAX_HOPS ? `more than ${MAX_HOPS} times` : "which is not followed";
-      throw new LocalError("forbidden_url", `${nameOf(url)} redirects an authorization request${shown}, ${why}.`);
+      throw new LocalError("forbidden_url", `${nameOf(url)} redirects an authorization request${destination}, ${why}.`);
     }
     url = target;
   }
 }
 
-async function send(url: URL, init: Sent, options: GuardedFetchOptions): Promise<Response> {
+async function send(url: URL, init: SignalledInit, options: GuardedFetchOptions): Promise<Response> {
   const { fetch, allowPrivate } = options;
   const { method = "GET", headers = {}, signal } = init;
   const body = init.body?.toString();
+  const request = { method, headers, signal };
   try {
-    if (fetch)
-      return await fetch(url, { method, headers, signal, redirect: "manual", ...(body !== undefined && { body }) });
-    return await sendGuarded(url, {
-      method,
-      headers,
-      body,
-      allowPrivate,
-      connection: connectionTo(url, options),
-      signal,
-    });
+    if (fetch) return await fetch(url, { ...request, redirect: "manual", ...(body !== undefined && { body }) });
+    return await sendGuarded(url, { ...request, body, allowPrivate, connection: connectionTo(url, options) });
   } catch (error) {
     if (signal.aborted || error instanceof LocalError) throw error;
     throw unreachable(url, error);
@@ -139,6 +132,6 @@ async function readWhole(url: URL, response: Response): Promise<Response> {
   return new Response(text === "" ? null : text, { status, headers });
 }
 
-function refused(url: URL, why: string): LocalError {
+function urlError(url: URL, why: string): LocalError {
   return new LocalError("forbidden_url", `No authorization request is sent to ${nameOf(url)}: ${why}`);
 }

@@ -3,9 +3,9 @@ import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { wrongAudience } from "../token-audience.ts";
-import { type Endpoints, type KnownClient, type TokenResponse, requestTokens } from "./endpoints.ts";
+import { type OAuthClient, type TokenResponse, requestTokens, scopeParameter } from "./endpoints.ts";
 import { type Grant, type GrantContext, reportRequests } from "./grant.ts";
-import { authenticateClient } from "./registration/known-client.ts";
+import { authenticateClient } from "./registration/oauth-client.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
 import type { ClientCredentialsOptions, EnterpriseManagedOptions, WorkloadIdentityOptions } from "./options.ts";
 import { discoverIssuer } from "./discovery/metadata.ts";
@@ -18,93 +18,90 @@ const TOKEN_TYPE = "urn:ietf:params:oauth:token-type:";
 const ID_JAG = `${TOKEN_TYPE}id-jag`;
 
 /** Sends the token request of a grant, with the scopes separated by spaces. */
-type Request = (context: GrantContext, known: KnownClient, scope: { scope?: string }) => Promise<TokenResponse>;
+type Request = (context: GrantContext, oauthClient: OAuthClient, scope: { scope?: string }) => Promise<TokenResponse>;
 
 /** The grant of `clientCredentials` (OAuth 2.1, 4.2). */
 export function clientCredentialsGrant({ client }: ClientCredentialsOptions): Grant {
-  return machineGrant(client, ({ endpoints }, known, scope) =>
-    requestTokens(endpoints, known, { grantType: "client_credentials", parameters: scope }),
+  return machineGrant(client, (context, oauthClient, scope) =>
+    requestTokens(context, oauthClient, { grantType: "client_credentials", parameters: scope }),
   );
 }
 
 /** The grant of `workloadIdentity` (RFC 7523, 2.1). */
 export function workloadIdentityGrant({ client, assertion }: WorkloadIdentityOptions): Grant {
-  return machineGrant(client, async ({ at: { issuer, resource }, endpoints }, known, scope) => {
+  return machineGrant(client, async (context, oauthClient, scope) => {
+    const { issuer, resource } = context.discovery;
     const jwt = await callApplication("assertion", () => assertion({ issuer, resource }));
-    return requestTokens(endpoints, known, { grantType: JWT_BEARER, parameters: { ...scope, assertion: jwt } });
+    return requestTokens(context, oauthClient, { grantType: JWT_BEARER, parameters: { ...scope, assertion: jwt } });
   });
 }
 
 /** The grant of `enterpriseManaged`: a token exchange (RFC 8693) at the identity provider, then an assertion grant. */
-export function enterpriseManagedGrant(options: EnterpriseManagedOptions): Grant {
-  const exchange = identityExchange(options);
-  return machineGrant(options.client, async (context, known, scope) =>
-    requestTokens(context.endpoints, known, { grantType: JWT_BEARER, parameters: await exchange(context, scope) }),
-  );
-}
-
-/** A grant for a client that was registered manually. */
-function machineGrant(client: ClientCredential, request: Request): Grant {
-  const known = ({ at: { metadata }, storage }: GrantContext): Promise<KnownClient> =>
-    authenticateClient(client, { metadata, storage });
-  return {
-    isUnattended: true,
-    mayChangeIssuer: false,
-    client: known,
-    async obtain(context, scopes) {
-      const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
-      return { response: await request(context, await known(context), scope), clientId: client.id };
-    },
-  };
-}
-
-type Exchange = (context: GrantContext, scope: { scope?: string }) => Promise<{ assertion: string; scope?: string }>;
-
-/** Returns the function that exchanges the identity of a user for a grant at one authorization server. */
-function identityExchange({
+export function enterpriseManagedGrant({
+  client,
   identityProvider,
   identity,
   fetch: customFetch,
   clock,
-}: EnterpriseManagedOptions): Exchange {
-  const { issuer, tokenEndpoint, client } = identityProvider;
-  let known: AuthorizationServer | undefined =
-    tokenEndpoint === undefined ? undefined : { issuer, token_endpoint: tokenEndpoint };
-  return async (context, scope) => {
-    const { at, connection, storage, signal } = context;
+}: EnterpriseManagedOptions): Grant {
+  const { issuer, tokenEndpoint: token_endpoint } = identityProvider;
+  let metadata: AuthorizationServer | undefined = token_endpoint === undefined ? undefined : { issuer, token_endpoint };
+
+  /** Exchanges the identity of the user for a grant at the authorization server. Returns the parameters of the second request. */
+  async function exchange(context: GrantContext, scope: { scope?: string }): Promise<Record<string, string>> {
+    const { discovery, connection, signal } = context;
     // The application configures the identity provider, so a private address is allowed.
-    const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
-    const fetch = reportRequests(send, context.endpoints.report);
-    const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
+    const { server } = discovery;
+    const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server, clock });
+    const fetch = reportRequests(send, context.report);
+    metadata ??= await discoverIssuer(fetch, issuer, signal);
     const subject = await callApplication("identity", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
-    const resourceParameter = at.resourceParameter ?? at.resource;
-    const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
-    const endpoints: Endpoints = { ...context.endpoints, at: provider, fetch, dpop: undefined };
-    const asClient = await authenticateClient(client, { metadata, storage });
+    const resourceParameter = discovery.resourceParameter ?? discovery.resource;
+    const provider = { ...discovery, issuer, metadata, isAssumed: false, resourceParameter };
+    const endpoints: GrantContext = { ...context, discovery: provider, fetch, dpop: undefined };
+    const asClient = await authenticateClient(identityProvider.client, endpoints);
     const response = await requestTokens(endpoints, asClient, {
       grantType: TOKEN_EXCHANGE,
       parameters: {
         ...scope,
         requested_token_type: ID_JAG,
-        audience: at.issuer,
+        audience: discovery.issuer,
         subject_token: token,
         subject_token_type: TOKEN_TYPE + type,
       },
       // "n_a" is the type of a token that is not an access token.
       recognizedTokenTypes: { n_a: () => {} },
     });
+    const name = `The identity provider ${JSON.stringify(issuer)}`;
     if (response.issued_token_type !== ID_JAG) {
-      const message = `The identity provider ${JSON.stringify(issuer)} did not issue a token of the requested type ${ID_JAG}.`;
+      const message = `${name} did not issue a token of the requested type ${ID_JAG}.`;
       throw new LocalError("authorization_failed", message, { data: { issuer } });
     }
-    const audienceError = wrongAudience(response.access_token, [at.issuer]);
+    const audienceError = wrongAudience(response.access_token, [discovery.issuer]);
     if (audienceError !== undefined) {
-      const message = `The identity provider ${JSON.stringify(issuer)} cannot be used: ${audienceError}.`;
-      throw new LocalError("authorization_failed", message, { data: { issuer } });
+      throw new LocalError("authorization_failed", `${name} cannot be used: ${audienceError}.`, { data: { issuer } });
     }
-    const granted = response.scope === undefined ? {} : { scope: response.scope };
-    return { assertion: response.access_token, ...scope, ...granted };
+    const grantedScope = response.scope === undefined ? {} : { scope: response.scope };
+    return { assertion: response.access_token, ...scope, ...grantedScope };
+  }
+
+  return machineGrant(client, async (context, asClient, scope) =>
+    requestTokens(context, asClient, { grantType: JWT_BEARER, parameters: await exchange(context, scope) }),
+  );
+}
+
+/** A grant for a client that was registered manually. */
+function machineGrant(client: ClientCredential, request: Request): Grant {
+  const makeClient = (context: GrantContext): Promise<OAuthClient> => authenticateClient(client, context);
+  return {
+    isUnattended: true,
+    mayChangeIssuer: false,
+    client: makeClient,
+    async obtain(context, scopes) {
+      const response = await request(context, await makeClient(context), scopeParameter(scopes));
+      return { response, clientId: client.id };
+    },
   };
 }
 

@@ -26,20 +26,20 @@ export async function toAuthorizationError(
   const document = await documentOf(error);
   const body = errorBody(error, document);
   const server = `The authorization server ${JSON.stringify(issuer)}`;
-  const known = [...secrets, ...secretsIn(document)];
-  const show = (text: string): string => withoutSecrets(text, known);
+  const allSecrets = [...secrets, ...secretsIn(document)];
+  const show = (text: string): string => withoutSecrets(text, allSecrets);
   if (!body) {
     const response = responseOf(error);
     const status = response?.status;
     const reason = error instanceof Error ? error.message : String(error);
     const type = reason.includes("`token_type`") ? ` ${show(JSON.stringify(document?.token_type))}` : "";
-    const shown = status === undefined ? "" : ` (status ${status})`;
+    const statusText = status === undefined ? "" : ` (status ${status})`;
     const content = response && !response.bodyUsed ? await response.text() : "";
     // A successful response that is no page can contain tokens.
     const isShown = response?.ok === false || /^\s*</.test(content);
     const explanation = isShown ? show(explanationIn(content)) : "";
     const text = explanation === "" ? "" : ` It contains: ${explanation}`;
-    const message = `The request ${what} failed. ${server} sent an invalid response${shown}: ${show(reason)}${type}.${text}`;
+    const message = `The request ${what} failed. ${server} sent an invalid response${statusText}: ${show(reason)}${type}.${text}`;
     return new LocalError("authorization_failed", message, { data: status === undefined ? undefined : { status } });
   }
   const code = show(body.error);
@@ -59,10 +59,19 @@ const CUT_CHARS = 1_024;
 /** Returns a text of an authorization server as one short line without secrets. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   // Known secrets are found in the whole text, because a part of one is not recognized.
-  const known = redactKnown(text, secrets);
-  const start = known.slice(0, READ_CHARS).replace(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+/gu, " ");
+  const safeText = redactKnown(text, secrets);
+  const start = safeText.slice(0, READ_CHARS).replace(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+/gu, " ");
   const line = redact(start);
-  return (known.length > READ_CHARS ? line.slice(0, -CUT_CHARS) : line).slice(0, 300).toWellFormed();
+  return (safeText.length > READ_CHARS ? line.slice(0, -CUT_CHARS) : line).slice(0, 300).toWellFormed();
+}
+
+/** The members of documents whose values are secrets, and the parameters of requests and redirects. A server may repeat them. */
+const secretMember = /(?:token|secret|assertion)$/;
+const secretParameter = /^(?:code|code_challenge|code_verifier|state|response)$|(?:token|secret|assertion)$/;
+
+/** Returns the secrets in the parameters of a request or a redirect. */
+export function secretParameters(parameters: URLSearchParams): string[] {
+  return [...parameters].flatMap(([name, value]) => (secretParameter.test(name) ? [value] : []));
 }
 
 /** Returns an error code with its description. */
@@ -88,13 +97,13 @@ export function isFinalRefusal(error: unknown): error is LocalError {
 }
 
 /**
- * The codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and those of servers with codes for tokens. In small
- * letters and without `_`, because servers write them differently.
+ * Matches error codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and codes of some servers for an expired or
+ * revoked token. The codes are compared in small letters and without `_`, because servers write them differently.
  */
 const lastingCode = /^(?:invalid|bad)|^unauthorizedclient$|^unsupportedgranttype$|expired|revoked/;
 
 /**
- * Returns whether an authorization server will refuse a refresh token also later. Other refusals can be those of a proxy, or of a server
+ * Returns whether an authorization server will also refuse a refresh token later. Other refusals can come from a proxy, or from a server
  * that is overloaded or switched off.
  */
 export function isLastingRefusal(error: unknown): error is LocalError {
@@ -122,13 +131,18 @@ export function isClientRefusal(error: unknown): error is LocalError {
   return code === "invalid_client" || code === "unauthorized_client";
 }
 
+/** Returns an error with a sentence after its message. */
+export function withSentence({ code, message, data }: LocalError, sentence: string): LocalError {
+  return new LocalError(code, `${message} ${sentence}`, { data });
+}
+
 /** Returns the error for a client that was refused with both methods for its secret. */
-export function refusedTwice({ message, data }: LocalError, first: LocalError, firstMethod: string): LocalError {
+export function refusedTwice(second: LocalError, first: LocalError, firstMethod: string): LocalError {
   const { error, description } = first.data as { error: string; description?: string };
   const reason = inWords(error, description);
-  const isOther = !message.includes(reason);
-  const text = isOther ? `${message} With ${firstMethod} the reason was: ${reason}.` : message;
-  return new LocalError("authorization_failed", text, { data });
+  return second.message.includes(reason)
+    ? second
+    : withSentence(second, `With ${firstMethod} the reason was: ${reason}.`);
 }
 
 /** Returns the cure for a refused request. Some servers refuse an unknown parameter as an invalid request. */
@@ -162,9 +176,6 @@ async function documentOf(error: unknown): Promise<JsonObject | undefined> {
   return isObject(cause) && isObject(cause.body) ? cause.body : undefined;
 }
 
-/** The members of documents whose values are secrets. */
-const secretMember = /(?:token|secret|assertion)$/;
-
 /** Returns the secrets in a document, also those in its members. */
 function secretsIn(document: JsonObject = {}): string[] {
   const members = [document, ...Object.values(document).filter(isObject)].flatMap((object) => Object.entries(object));
@@ -177,8 +188,8 @@ function errorBody(error: unknown, document: JsonObject | undefined): ErrorBody 
     // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2). The body may be another JSON
     // error, such as that of JSON-RPC.
     const body = document ?? { ...error.cause[0]?.parameters };
-    const implied = { error: "invalid_client", description: undefined, status: error.status, isImplied: true } as const;
-    return readError(body, error.status) ?? implied;
+    const { status } = error;
+    return readError(body, status) ?? { error: "invalid_client", description: undefined, status, isImplied: true };
   }
   // oauth4webapi expects no OAuth error in a response with a status such as 503.
   const status = error instanceof ResponseBodyError ? error.status : responseOf(error)?.status;
@@ -209,9 +220,9 @@ export interface TimedResponse {
 export function clockRemark({ headers, sentAt, receivedAt }: TimedResponse, sender: string): string {
   const date = Date.parse(headers.get("date") ?? "");
   // The sender wrote the date between the two times, and rounded it down.
-  const ahead = sentAt - date - PRECISION_MS;
-  const behind = date - receivedAt;
-  return offsetRemark(ahead > behind ? -ahead : behind, sender);
+  const msAhead = sentAt - date - PRECISION_MS;
+  const msBehind = date - receivedAt;
+  return offsetRemark(msAhead > msBehind ? -msAhead : msBehind, sender);
 }
 
 /** Returns the same sentence for the offset of another clock in milliseconds, which is positive if that clock is ahead. */

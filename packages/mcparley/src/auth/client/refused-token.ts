@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Challenge, Discovered } from "./discovery/discovery.ts";
+import type { Challenge, Discovery } from "./discovery/discovery.ts";
 import { clockRemark, inWords, offsetRemark, withoutSecrets } from "./oauth-error.ts";
 import type { TokenRecord } from "./tokens.ts";
 
@@ -18,7 +18,7 @@ export function reasonOf({ error, description }: Challenge, token: string | unde
 
 /** Returns the error for a token that a server refuses although the token was just issued. `now` is the local time. */
 export function refusedFreshToken(
-  { server, issuer, resource }: Discovered,
+  { server, issuer, resource }: Discovery,
   { challenge, headers }: Refusal,
   { token, now }: { token: TokenRecord; now: number },
 ): LocalError {
@@ -36,9 +36,9 @@ export function refusedFreshToken(
 
 /** Returns the error of a failed sign-in with the reasons for which a sign-in is necessary. Returns errors of the program unchanged. */
 export function withReasons(error: unknown, reasons: readonly (string | undefined)[]): unknown {
-  const known = reasons.filter((reason) => reason !== undefined);
-  if (known.length === 0 || !(error instanceof LocalError)) return error;
-  const message = [error.message, ...known].join(" ");
+  const texts = reasons.filter((reason) => reason !== undefined);
+  if (texts.length === 0 || !(error instanceof LocalError)) return error;
+  const message = [error.message, ...texts].join(" ");
   return new LocalError(error.code, message, { data: error.data, cause: error });
 }
 

@@ -1,9 +1,8 @@
-import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { type HttpAuthRefusal, type HttpAuthRequest, type HttpConnection, nameOf } from "../../http/client/settings.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
 import {
   type Challenge,
-  type Discovered,
+  type Discovery,
   discover,
   discoverFor,
   readChallenge,
@@ -11,7 +10,8 @@ import {
 } from "./discovery/discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { isClientRefusal, isLastingRefusal, isServerFailure, isUnavailable } from "./oauth-error.ts";
+import { isLastingRefusal, isServerFailure, isUnavailable } from "./oauth-error.ts";
+import { SIGN_IN_PAUSE_MS, SignInLimits } from "./sign-in-limits.ts";
 import { reasonOf, refusedFreshToken, withReasons } from "./refused-token.ts";
 import {
   type ObtainOptions,
@@ -30,28 +30,20 @@ interface TokenLocation {
   readonly resource: string;
 }
 
-/** The maximum number of requests for more scopes because of the same challenge, and of those without success. */
-const MAX_STEP_UPS = 2;
-/** Maximum sign-ins in a row that requests start, if each of them fails. */
-const MAX_FAILED_SIGN_INS = 2;
-/** Milliseconds after the last of them in which requests start no sign-in. */
-const SIGN_IN_PAUSE_MS = 600_000;
 /** Milliseconds after a refused renewal in which no other one is made before the server refuses the token. */
 const RENEWAL_PAUSE_MS = 10_000;
-const MAX_REMEMBERED = 1_000;
 
 /** A refused request, for which more scopes may be requested. */
 interface StepUp extends Pick<HttpAuthRefusal, "repeated" | "challenges"> {
-  readonly stored: TokenRecord | undefined;
+  readonly storedToken: TokenRecord | undefined;
   readonly signal: AbortSignal;
 }
 
 /** The authorization of requests to one MCP server: the token in use, and the decision after a refusal. */
 export class ServerAuthorization {
   readonly #core: AuthorizationCore;
-  readonly #server: URL;
   readonly #location: StoredValue<TokenLocation>;
-  #at: Discovered | undefined;
+  #discovery: Discovery | undefined;
   #token: TokenRecord | undefined;
   #prover: DpopProver | undefined;
   /** The origin of the token in use. */
@@ -62,22 +54,20 @@ export class ServerAuthorization {
   #renewalPausedUntil = 0;
   #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
-  /** The number of requests for more scopes, by the scopes of the challenge. */
-  readonly #stepUps = new Map<string, number>();
-  /** The token of the last request for more scopes. */
-  #steppedUpToken: string | undefined;
-  /** The number of requests for more scopes without success, and the time of the last one. */
-  #uselessStepUps = { count: 0, at: 0 };
+  readonly #limits: SignInLimits;
   /** Number of challenges so far. If one fails, all that wait fail with the same error. */
   #challenges = 0;
-  #failed: { upTo: number; error: unknown } | undefined;
-  /** The last sign-in that failed, and the number of them since the last success. */
-  #failedSignIns: { count: number; at: number; error: Error } | undefined;
+  #failure: { upTo: number; error: unknown } | undefined;
 
-  constructor(core: AuthorizationCore, server: URL) {
+  constructor(core: AuthorizationCore) {
     this.#core = core;
-    this.#server = server;
-    this.#location = new StoredValue(core.storage, serverKey(core.name, server.href));
+    this.#location = new StoredValue(core.storage, serverKey(core.name, core.server.href));
+    this.#limits = new SignInLimits(core.clock);
+  }
+
+  /** Sets the connection settings of the authorization requests. */
+  useConnection(connection: HttpConnection | undefined): void {
+    this.#core.connection = connection;
   }
 
   async headers({ url, method }: HttpAuthRequest): Promise<Readonly<Record<string, string>>> {
@@ -90,14 +80,14 @@ export class ServerAuthorization {
     const token = this.#token;
     if (!token) return {};
     if (token.tokenType === "bearer") return { authorization: `Bearer ${token.accessToken}` };
-    this.#prover ??= await this.#core.dpop.of(token.issuer);
+    this.#prover ??= await this.#core.dpopKeyOf(token.issuer);
     return this.#prover.headers(token.accessToken, url, method);
   }
 
-  responded({ url }: HttpAuthRequest, response: { status: number; headers: ReplyHeaders }): boolean {
+  readResponse({ url }: HttpAuthRequest, response: { status: number; headers: ReplyHeaders }): boolean {
     // A token without enough scopes is accepted too.
     if (response.status < 300 || response.status === 403) this.#unprovenUntil = 0;
-    return this.#prover?.responded(url, response) ?? false;
+    return this.#prover?.readNonce(url, response) ?? false;
   }
 
   /** Returns the token in use. The storage is read once. */
@@ -110,31 +100,27 @@ export class ServerAuthorization {
   }
 
   /** Finds the authorization server, with the challenge of a response with this status. */
-  async discover({ resourceMetadata }: Challenge, status: number, signal: AbortSignal): Promise<Discovered> {
-    const { grant, options } = this.#core;
-    const before = await this.#location.read();
-    this.#at = await discover({
-      fetch: fetchFor(this.#core, this.#server),
-      server: this.#server,
-      challenged: resourceMetadata,
+  async discover({ resourceMetadata }: Challenge, status: number, signal: AbortSignal): Promise<Discovery> {
+    const { grant, options, server } = this.#core;
+    this.#discovery = await discover({
+      fetch: fetchFor(this.#core),
+      server,
+      challengeUrl: resourceMetadata,
       isTokenRequired: status === 401 || status === 403,
-      stored: before?.issuer,
-      preferred: grant.preferredIssuers?.() ?? [],
+      location: await this.#location.read(),
+      preferredIssuers: grant.preferredIssuers?.() ?? [],
       mayChangeIssuer: grant.mayChangeIssuer,
-      issuer: options.issuer,
-      resource: options.resource,
-      acceptResource: options.acceptResource,
-      accepted: before?.resource,
+      options,
       signal,
     });
     this.#core.report(
-      `Issuer ${JSON.stringify(this.#at.issuer)} for the resource ${JSON.stringify(this.#at.resource)}`,
+      `Issuer ${JSON.stringify(this.#discovery.issuer)} for the resource ${JSON.stringify(this.#discovery.resource)}`,
     );
-    return this.#at;
+    return this.#discovery;
   }
 
   /** Handles a refusal, one after another. Resolves with true if the request should be repeated with new headers. */
-  challenged(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
+  answerChallenge(refusal: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
     return this.inTurn(signal, () => this.#handle(refusal, signal));
   }
 
@@ -143,11 +129,11 @@ export class ServerAuthorization {
     const turn = ++this.#challenges;
     return this.#location.exclusively(async () => {
       signal.throwIfAborted();
-      if (this.#failed && turn <= this.#failed.upTo) throw this.#failed.error;
+      if (this.#failure && turn <= this.#failure.upTo) throw this.#failure.error;
       try {
         return await work();
       } catch (error) {
-        if (!signal.aborted) this.#failed = { upTo: this.#challenges, error };
+        if (!signal.aborted) this.#failure = { upTo: this.#challenges, error };
         throw error;
       }
     }, signal);
@@ -157,84 +143,79 @@ export class ServerAuthorization {
    * Gets new tokens by the grant, even if there are valid ones. If the authorization server cannot be used, uses the next one
    * that the MCP server names.
    */
-  async obtain(first: Discovered, options: ObtainOptions): Promise<TokenRecord> {
-    const { at, token } = await this.#obtainFrom(first, options).catch((error: unknown) => {
-      // A refused client was already tried twice, or cannot be replaced.
-      if (isClientRefusal(error)) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
-      else if (!options.signal.aborted && isFailedSignIn(error)) this.#noteFailure(error);
+  async obtain(first: Discovery, options: ObtainOptions): Promise<TokenRecord> {
+    const { discovery, token } = await this.#obtainFrom(first, options).catch((error: unknown) => {
+      if (!options.signal.aborted) this.#limits.addFailure(error);
       throw error;
     });
-    this.#failedSignIns = undefined;
-    await this.#location.set({ issuer: at.issuer, resource: at.resource });
+    this.#limits.clearFailures();
+    await this.#location.set({ issuer: discovery.issuer, resource: discovery.resource });
     const { clock, grant } = this.#core;
     if (!grant.isUnattended) this.#unprovenUntil = clock.now() + SIGN_IN_PAUSE_MS;
     return this.#adopt(token, "obtained");
   }
 
-  async #obtainFrom(at: Discovered, options: ObtainOptions): Promise<{ at: Discovered; token: TokenRecord }> {
+  async #obtainFrom(
+    discovery: Discovery,
+    options: ObtainOptions,
+  ): Promise<{ discovery: Discovery; token: TokenRecord }> {
     let isVisited = false;
     const onVisit = (): void => void (isVisited = true);
     try {
-      return { at, token: await obtainTokens(this.#core, at, { ...options, onVisit }) };
+      return { discovery, token: await obtainTokens(this.#core, discovery, { ...options, onVisit }) };
     } catch (error) {
       options.signal.throwIfAborted();
       // The issuer of the present tokens is not replaced while it is unavailable.
-      const mayRecover = isUnavailable(error) && at.issuer === (await this.load())?.issuer;
-      if (!at.discoverNext || isVisited || mayRecover || !isServerFailure(error)) throw error;
-      const next = await at.discoverNext().catch(() => {
+      const mayRecover = isUnavailable(error) && discovery.issuer === (await this.load())?.issuer;
+      if (!discovery.discoverNext || isVisited || mayRecover || !isServerFailure(error)) throw error;
+      const next = await discovery.discoverNext().catch(() => {
         throw error;
       });
       return this.#obtainFrom(next, options);
     }
   }
 
-  /**
-   * Gets new tokens for a request that was refused. After sign-ins that failed, it throws their error for some time without
-   * another one: programs repeat requests, and each sign-in opens a page for the user.
-   */
-  async #obtainForRequest(at: Discovered, options: ObtainOptions): Promise<void> {
-    const { clock, grant } = this.#core;
-    const failed = this.#failedSignIns;
-    if (failed && clock.now() - failed.at >= SIGN_IN_PAUSE_MS) this.#failedSignIns = undefined;
-    else if (failed && failed.count >= MAX_FAILED_SIGN_INS && !grant.isUnattended) throw paused(failed.error);
-    await this.obtain(at, options);
-  }
-
-  #noteFailure(error: Error, count = (this.#failedSignIns?.count ?? 0) + 1): void {
-    this.#failedSignIns = { count, at: this.#core.clock.now(), error };
+  /** Gets new tokens for a request that was refused. */
+  async #obtainForRequest(discovery: Discovery, options: ObtainOptions): Promise<TokenRecord> {
+    if (!this.#core.grant.isUnattended) this.#limits.checkFailures();
+    return this.obtain(discovery, options);
   }
 
   /** Deletes the tokens, and revokes them if the authorization server supports it, unless another sign-out has done so. */
-  async signOut(token: TokenRecord, signal: AbortSignal): Promise<"revoked" | "forgotten" | "not_signed_in"> {
+  async signOut(token: TokenRecord): Promise<"revoked" | "forgotten" | "not_signed_in"> {
     this.#token = undefined;
     await this.#location.set(undefined);
-    const stored = storedTokens(this.#core, { ...token, server: this.#server });
-    if (!(await stored.read())) return "not_signed_in";
+    const tokenEntry = storedTokens(this.#core, token);
+    const tokens = await tokenEntry.read();
+    if (!tokens) return "not_signed_in";
+    await tokenEntry.set(undefined);
     try {
-      return (await revokeTokens(this.#core, await this.#issuerOf(token, signal))) ? "revoked" : "forgotten";
+      const discovery = await this.#issuerOf(token);
+      return (await revokeTokens(this.#core, discovery, tokens)) ? "revoked" : "forgotten";
     } finally {
-      await stored.set(undefined);
-      const { grant, storage, clock } = this.#core;
-      const fetch = fetchFor(this.#core, this.#server);
-      const { issuer, clientId: signedOutClientId } = token;
-      const server = this.#server;
-      const assignment = { server, issuer, clientId: undefined, signedOutClientId, storage, clock, fetch };
-      await grant.assignTokens?.(assignment);
+      const { grant, server, storage, clock } = this.#core;
+      const { issuer, clientId } = token;
+      const access = { discovery: { server, issuer }, storage, clock, fetch: fetchFor(this.#core) };
+      await grant.assignTokens?.({ ...access, clientId, isSignedOut: true });
     }
   }
 
   /** Returns the authorization server that issued a token. */
-  async #issuerOf(token: TokenRecord, signal: AbortSignal): Promise<Discovered> {
-    if (this.#at?.issuer === token.issuer && this.#at.resource === token.resource) return this.#at;
-    const { resource } = this.#core.options;
-    return discoverFor(token, { fetch: fetchFor(this.#core, this.#server), server: this.#server, resource, signal });
+  async #issuerOf(token: TokenRecord): Promise<Discovery> {
+    if (this.#discovery?.issuer === token.issuer && this.#discovery.resource === token.resource) return this.#discovery;
+    const { server, options } = this.#core;
+    return discoverFor(token, { fetch: fetchFor(this.#core), server, options, signal: unending });
   }
 
   /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
-  scopesFor(at: Discovered, required: readonly string[] | undefined, before?: TokenRecord): string[] | undefined {
+  scopesFor(
+    discovery: Discovery,
+    requiredScopes: readonly string[] | undefined,
+    token?: TokenRecord,
+  ): string[] | undefined {
     const { scope } = this.#core.options;
     if (scope !== undefined) return splitScope(scope);
-    const scopes = unite(before?.requestedScopes, required ?? at.scopesSupported);
+    const scopes = unite(token?.requestedScopes, requiredScopes ?? discovery.scopesSupported);
     return scopes.length === 0 ? undefined : scopes;
   }
 
@@ -243,94 +224,78 @@ export class ServerAuthorization {
     if (!location || this.#token) return;
     const { issuer } = this.#core.options;
     if (issuer !== undefined && issuer !== location.issuer) return;
-    const token = await storedTokens(this.#core, { ...location, server: this.#server }).read();
+    const token = await storedTokens(this.#core, location).read();
     if (token && !this.#token) await this.#adopt(token, "stored");
   }
 
   async #handle(
-    { status, headers, shown, repeated, challenges }: HttpAuthRefusal,
+    { status, headers, shown: requestHeaders, repeated: repetitions, challenges }: HttpAuthRefusal,
     signal: AbortSignal,
   ): Promise<boolean> {
     const challenge = await readChallenge(headers);
     // A token can contain spaces.
-    const sent = shown.authorization?.replace(/^\S+ /, "");
-    if (sent !== undefined) this.#reportRefusal(status, challenge, sent);
+    const sentToken = requestHeaders.authorization?.replace(/^\S+ /, "");
+    const reason = sentToken === undefined ? undefined : reasonOf(challenge, sentToken);
+    const server = nameOf(this.#core.server);
+    if (sentToken !== undefined) {
+      const reasonText = reason === undefined ? "" : `: ${reason}`;
+      this.#core.report(`${server} refused the access token with status ${status}${reasonText}`);
+    }
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
-    const at = await this.discover(challenge, status, signal);
-    const stored = await storedTokens(this.#core, at).read();
-    if (stored && stored.accessToken !== sent) {
-      await this.#adopt(stored, "stored");
+    const discovery = await this.discover(challenge, status, signal);
+    const storedToken = await storedTokens(this.#core, discovery).read();
+    if (storedToken && storedToken.accessToken !== sentToken) {
+      await this.#adopt(storedToken, "stored");
       return true;
     }
-    if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, challenges, signal });
+    if (status === 403)
+      return this.#stepUp(discovery, challenge, { storedToken, repeated: repetitions, challenges, signal });
     const now = this.#core.clock.now();
     // Neither a renewal nor another sign-in helps if the server refuses the first use of a token.
-    if (stored && this.#origin === "obtained" && (repeated > 0 || now < this.#unprovenUntil)) {
-      const error = refusedFreshToken(at, { challenge, headers }, { token: stored, now });
-      // The pause starts with the first refusal.
-      if (!this.#failedSignIns) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
+    if (storedToken && this.#origin === "obtained" && (repetitions > 0 || now < this.#unprovenUntil)) {
+      const error = refusedFreshToken(discovery, { challenge, headers }, { token: storedToken, now });
+      this.#limits.pause(error);
       throw error;
     }
     // A token that was renewed for this request was refused, so another renewal would not help.
-    const isFresh = repeated > 0 && this.#origin === "refreshed";
-    const { token, refusal } = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : {};
+    const isFresh = repetitions > 0 && this.#origin === "refreshed";
+    const { token, refusal } = storedToken && !isFresh ? await refreshTokens(this.#core, discovery, storedToken) : {};
     if (token) {
       await this.#adopt(token, "refreshed");
       return true;
     }
-    const scopes = this.scopesFor(at, challenge.scopes, stored);
+    const scopes = this.scopesFor(discovery, challenge.scopes, storedToken);
     // Most responses to a renewal show whether the server knows the client.
-    const isClientChecked = stored?.refreshToken !== undefined && (!refusal || isLastingRefusal(refusal));
+    const isClientChecked = storedToken?.refreshToken !== undefined && (!refusal || isLastingRefusal(refusal));
     const registration = isClientChecked ? "stored" : "checked";
-    await this.#obtainForRequest(at, { scopes, registration, signal }).catch((error: unknown) => {
-      const reason = sent === undefined ? undefined : reasonOf(challenge, sent);
-      const refused = reason === undefined ? undefined : `${nameOf(this.#server)} refused the stored token: ${reason}.`;
-      throw withReasons(error, [refused, refusal?.message ?? stored?.renewalRefusal]);
+    await this.#obtainForRequest(discovery, { scopes, registration, signal }).catch((error: unknown) => {
+      const refusalText = reason === undefined ? undefined : `${server} refused the stored token: ${reason}.`;
+      throw withReasons(error, [refusalText, refusal?.message ?? storedToken?.renewalRefusal]);
     });
     return true;
   }
 
-  #reportRefusal(status: number, challenge: Challenge, token: string): void {
-    const reason = reasonOf(challenge, token);
-    const shown = reason === undefined ? "" : `: ${reason}`;
-    this.#core.report(`${nameOf(this.#server)} refused the access token with status ${status}${shown}`);
-  }
-
   /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */
   async #stepUp(
-    at: Discovered,
-    { scopes }: Challenge,
-    { stored, repeated, challenges, signal }: StepUp,
+    discovery: Discovery,
+    { scopes: requiredScopes = discovery.scopesSupported ?? [] }: Challenge,
+    { storedToken, repeated: repetitions, challenges, signal }: StepUp,
   ): Promise<boolean> {
-    const required = scopes ?? at.scopesSupported ?? [];
+    const { requestedScopes, grantedScopes, accessToken } = storedToken ?? {};
     // These scopes were already requested for this request, without success.
-    const wereRequested = required.every((scope) => stored?.requestedScopes?.includes(scope));
-    if (required.length === 0 || (repeated > 0 && wereRequested)) return false;
-    if (this.#isUseless(stored, challenges)) return false;
-    const name = required.toSorted().join(" ");
-    const before = this.#stepUps.get(name) ?? 0;
-    if (before >= MAX_STEP_UPS) return false;
-    const all = unite(stored?.requestedScopes, stored?.grantedScopes, required);
-    const missing = required.filter((scope) => !stored?.grantedScopes?.includes(scope));
-    const missingScopes = missing.length > 0 ? missing : required;
-    await this.#obtainForRequest(at, { scopes: all, registration: "checked", missingScopes, signal });
-    if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
-    this.#stepUps.set(name, before + 1);
-    this.#steppedUpToken = this.#token?.accessToken;
+    const wereRequested = requiredScopes.every((scope) => requestedScopes?.includes(scope));
+    if (requiredScopes.length === 0 || (repetitions > 0 && wereRequested)) return false;
+    const name = requiredScopes.toSorted().join(" ");
+    if (!this.#limits.allowsStepUp(name, { token: accessToken, challenges })) return false;
+    const missing = requiredScopes.filter((scope) => !grantedScopes?.includes(scope));
+    const token = await this.#obtainForRequest(discovery, {
+      scopes: unite(requestedScopes, grantedScopes, requiredScopes),
+      registration: "checked",
+      missingScopes: missing.length > 0 ? missing : requiredScopes,
+      signal,
+    });
+    this.#limits.addStepUp(name, token.accessToken);
     return true;
-  }
-
-  /**
-   * Returns whether requests for more scopes have lately been without success too often. A request is without success if its own
-   * new token is refused too, for other scopes.
-   */
-  #isUseless(stored: TokenRecord | undefined, challenges: number): boolean {
-    const now = this.#core.clock.now();
-    if (now - this.#uselessStepUps.at >= SIGN_IN_PAUSE_MS) this.#uselessStepUps = { count: 0, at: now };
-    if (challenges > 0 && stored !== undefined && stored.accessToken === this.#steppedUpToken) {
-      this.#uselessStepUps = { count: this.#uselessStepUps.count + 1, at: now };
-    }
-    return this.#uselessStepUps.count >= MAX_STEP_UPS;
   }
 
   /** Renews the token before it expires. If that fails, the old token is sent, and the server decides. */
@@ -338,12 +303,12 @@ export class ServerAuthorization {
     const token = this.#token;
     if (!token) return;
     try {
-      const at = await this.#issuerOf(token, unending);
-      const { token: renewed, refusal } = await refreshTokens(this.#core, at, token);
+      const discovery = await this.#issuerOf(token);
+      const { token: renewedToken, refusal } = await refreshTokens(this.#core, discovery, token);
       if (refusal) this.#core.options.onError?.(refusal);
       // A server that refuses the token of a sign-in also refuses its renewal, so the origin stays the sign-in.
-      if (renewed) await this.#adopt(renewed, this.#origin === "obtained" ? "obtained" : "refreshed");
-      else if (this.#core.grant.isUnattended) await this.#replace(at, token);
+      if (renewedToken) await this.#adopt(renewedToken, this.#origin === "obtained" ? "obtained" : "refreshed");
+      else if (this.#core.grant.isUnattended) await this.#replace(discovery, token);
       else if (refusal && !isLastingRefusal(refusal)) {
         this.#renewalPausedUntil = this.#core.clock.now() + RENEWAL_PAUSE_MS;
       } else if (this.#token === token) {
@@ -356,11 +321,11 @@ export class ServerAuthorization {
   }
 
   /** Replaces a token by a grant that needs no user, unless another process has already replaced it. */
-  async #replace(at: Discovered, token: TokenRecord): Promise<void> {
+  async #replace(discovery: Discovery, token: TokenRecord): Promise<void> {
     await this.inTurn(unending, async () => {
-      const stored = await storedTokens(this.#core, at).read();
-      if (stored && stored.accessToken !== token.accessToken) await this.#adopt(stored, "stored");
-      else await this.obtain(at, { scopes: this.scopesFor(at, undefined, token), signal: unending });
+      const storedToken = await storedTokens(this.#core, discovery).read();
+      if (storedToken && storedToken.accessToken !== token.accessToken) await this.#adopt(storedToken, "stored");
+      else await this.obtain(discovery, { scopes: this.scopesFor(discovery, undefined, token), signal: unending });
     });
   }
 
@@ -368,26 +333,9 @@ export class ServerAuthorization {
     this.#token = token;
     this.#origin = origin;
     this.#renewalPausedUntil = 0;
-    this.#prover = token.tokenType === "dpop" ? await this.#core.dpop.of(token.issuer) : undefined;
+    this.#prover = token.tokenType === "dpop" ? await this.#core.dpopKeyOf(token.issuer) : undefined;
     return token;
   }
-}
-
-/** Whether a sign-in has started and failed. The function `signIn` of the program can throw errors of any type. */
-function isFailedSignIn(error: unknown): error is Error {
-  return error instanceof Error && !(error instanceof LocalError && error.code === "sign_in_required");
-}
-
-/** Returns the error of a request that starts no sign-in, because the last one failed. */
-function paused(error: Error): LocalError {
-  const { code, message, data } = error instanceof LocalError ? error : new LocalError("sign_in_failed", error.message);
-  const minutes = SIGN_IN_PAUSE_MS / 60_000;
-  const text = `${withPeriod(message)} No other sign-in is started for ${minutes} minutes. Call \`signIn\` of the authorization to sign in.`;
-  return new LocalError(code, text, { data });
-}
-
-function withPeriod(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Returns the scopes of all sets, each once. */

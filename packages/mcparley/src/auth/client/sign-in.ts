@@ -100,8 +100,8 @@ async function askForUrl(
   print(`At the end the browser shows an error for ${origin}${pathname}. This is expected.`);
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     signal.throwIfAborted();
-    const pasted = await read("Paste the URL from the browser's address bar > ", signal);
-    const result = readPasted(pasted.trim(), new URL(redirectUri), state);
+    const line = await read("Paste the URL from the browser's address bar > ", signal);
+    const result = readPasted(line.trim(), new URL(redirectUri), state);
     if (result instanceof URL) return result;
     print(result);
   }
@@ -112,16 +112,16 @@ async function askForUrl(
 }
 
 /** Returns the pasted address, or a message about its error that repeats nothing of it. */
-function readPasted(pasted: string, redirect: URL, state: string | null): URL | string {
-  if (pasted === "") return "The line is empty.";
-  if (/^[\w.~+/=-]{8,}$/.test(pasted)) {
+function readPasted(line: string, redirect: URL, state: string | null): URL | string {
+  if (line === "") return "The line is empty.";
+  if (/^[\w.~+/=-]{8,}$/.test(line)) {
     // A bare code gets the state of this sign-in, because the user pasted it for this sign-in.
-    redirect.searchParams.set("code", pasted);
+    redirect.searchParams.set("code", line);
     if (state !== null) redirect.searchParams.set("state", state);
     return redirect;
   }
-  if (!URL.canParse(pasted)) return "The line is neither a URL nor a code.";
-  const url = new URL(pasted);
+  if (!URL.canParse(line)) return "The line is neither a URL nor a code.";
+  const url = new URL(line);
   if (url.origin !== redirect.origin || url.pathname !== redirect.pathname) {
     return `The URL does not start with ${redirect.origin}${redirect.pathname}.`;
   }

@@ -2,20 +2,20 @@ import { decodeJwt } from "jose";
 import { LocalError } from "../../rpc/errors.ts";
 import { unverifiedIdToken } from "../issuer-document.ts";
 import { StoredValue } from "./credentials.ts";
-import { type Discovered, splitScope } from "./discovery/discovery.ts";
+import { type Discovery, splitScope } from "./discovery/discovery.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
 import {
   type Endpoints,
-  type KnownClient,
-  type RefreshRequest,
+  type OAuthClient,
   type TokenResponse,
-  refreshToken,
+  requestTokens,
   revokeToken,
+  scopeParameter,
 } from "./endpoints.ts";
 import {
   type AuthorizationCore,
   type GrantContext,
-  type RegistrationUse,
+  type GrantUse,
   connectionFor,
   fetchFor,
   mayBePrivate,
@@ -54,38 +54,30 @@ export interface TokenRecord {
 /** The signal of requests that must not be aborted. */
 export const unending: AbortSignal = new AbortController().signal;
 
-/** The parameters of one use of a grant. */
-export interface ObtainOptions {
+/** The parameters of a request for new tokens. */
+export interface ObtainOptions extends GrantUse {
+  /** Undefined if the authorization server chooses the scopes. */
   readonly scopes: readonly string[] | undefined;
-  readonly signal: AbortSignal;
-  /** Default: "stored". */
-  readonly registration?: RegistrationUse;
-  /** The scopes that a request needs and the present tokens lack, if they are the reason. */
-  readonly missingScopes?: readonly string[];
-  /** Called before the user is sent to the authorization server. */
-  readonly onVisit?: (this: void) => void;
 }
 
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
 export async function obtainTokens(
   core: AuthorizationCore,
-  at: Discovered,
+  discovery: Discovery,
   { scopes, ...use }: ObtainOptions,
 ): Promise<TokenRecord> {
   const { grant, clock, options } = core;
-  const stored = storedTokens(core, at);
-  const before = await stored.read();
+  const tokenEntry = storedTokens(core, discovery);
+  const previousToken = await tokenEntry.read();
   // Tokens that were bound to a key are not replaced by tokens that any thief could use.
-  const isBound = options.dpop ?? (at.isDpopRequired || before?.tokenType === "dpop");
+  const isBound = options.dpop ?? (discovery.isDpopRequired || previousToken?.tokenType === "dpop");
   core.report(`Scopes to request: ${scopes?.join(" ") ?? "those that the issuer chooses"}`);
-  const context = await grantContext(core, at, { isBound, ...use });
+  const context = await grantContext(core, discovery, { isBound, ...use });
   const { response, clientId } = await grant.obtain(context, scopes);
-  const token = toTokenRecord(response, { at, clientId, requestedScopes: scopes, since: clock.now() });
+  const token = toTokenRecord(response, { discovery, clientId, requestedScopes: scopes, issuedAt: clock.now() });
   core.report(describeTokens(token, clock.now()));
-  await stored.set(token);
-  const { server, issuer } = at;
-  const { storage } = core;
-  await grant.assignTokens?.({ server, issuer, clientId, storage, clock, fetch: context.endpoints.fetch });
+  await tokenEntry.set(token);
+  await grant.assignTokens?.({ ...context, clientId, isSignedOut: false });
   return token;
 }
 
@@ -102,32 +94,35 @@ interface Renewal {
  *
  * It is not aborted with its caller, because the response may contain the only valid refresh token.
  */
-export async function refreshTokens(core: AuthorizationCore, at: Discovered, stale: TokenRecord): Promise<Renewal> {
+export async function refreshTokens(
+  core: AuthorizationCore,
+  discovery: Discovery,
+  stale: TokenRecord,
+): Promise<Renewal> {
   const { grant, clock } = core;
-  const stored = storedTokens(core, at);
-  return stored.exclusively(async () => {
-    const present = await stored.read();
+  const tokenEntry = storedTokens(core, discovery);
+  return tokenEntry.exclusively(async () => {
+    const present = await tokenEntry.read();
     if (present && present.accessToken !== stale.accessToken) return { token: present };
     if (present?.refreshToken === undefined) return {};
     const { clientId } = present;
     // Renewed tokens stay bound to a key if the tokens before them were.
-    const context = await grantContext(core, at, { isBound: present.tokenType === "dpop" });
+    const context = await grantContext(core, discovery, { isBound: present.tokenType === "dpop", signal: unending });
     const client = await grant.client(context, clientId);
     if (!client) return {};
-    const since = clock.now();
+    const issuedAt = clock.now();
     try {
-      const request = { token: present.refreshToken, scopes: present.grantedScopes };
-      const response = await requestRefresh(context.endpoints, client, request);
-      const renewed = toTokenRecord(response, { at, clientId, since, before: present });
-      core.report(describeTokens(renewed, clock.now()));
+      const response = await requestRefresh(context, client, present);
+      const renewedToken = toTokenRecord(response, { discovery, clientId, issuedAt, previousToken: present });
+      core.report(describeTokens(renewedToken, clock.now()));
       // Only a sign-in writes without this lock, and its tokens are newer.
-      return { token: (await stored.replace(renewed)) ? renewed : await stored.read() };
+      return { token: (await tokenEntry.replace(renewedToken)) ? renewedToken : await tokenEntry.read() };
     } catch (error) {
       if (isUnavailable(error) || !isServerFailure(error)) throw error;
       if (!isLastingRefusal(error)) return { refusal: error };
       if (refusalCode(error) === "invalid_client") await grant.forget?.(context, clientId);
-      const { refreshToken: _, ...rest } = present;
-      await stored.replace({ ...rest, renewalRefusal: error.message });
+      const { refreshToken: _, ...unrenewableToken } = present;
+      await tokenEntry.replace({ ...unrenewableToken, renewalRefusal: error.message });
       return { refusal: error };
     }
   });
@@ -139,34 +134,42 @@ export async function refreshTokens(core: AuthorizationCore, at: Discovered, sta
  */
 async function requestRefresh(
   endpoints: Endpoints,
-  client: KnownClient,
-  request: Pick<RefreshRequest, "token" | "scopes">,
+  client: OAuthClient,
+  { refreshToken = "", grantedScopes }: Pick<TokenRecord, "refreshToken" | "grantedScopes">,
 ): Promise<TokenResponse> {
+  const parameters = { ...scopeParameter(grantedScopes), refresh_token: refreshToken };
   try {
-    return await refreshToken(endpoints, client, { ...request, what: "to refresh tokens" });
+    return await requestTokens(endpoints, client, {
+      grantType: "refresh_token",
+      parameters,
+      what: "to refresh tokens",
+    });
   } catch (error) {
     const code = isFinalRefusal(error) ? refusalCode(error) : undefined;
-    const { at } = endpoints;
-    if (code === "invalid_scope" && request.scopes) return requestRefresh(endpoints, client, { token: request.token });
-    if ((code !== "invalid_target" && code !== "invalid_request") || at.resourceParameter === undefined) throw error;
-    return requestRefresh({ ...endpoints, at: { ...at, resourceParameter: undefined } }, client, request);
+    const { discovery } = endpoints;
+    if (code === "invalid_scope" && grantedScopes) return requestRefresh(endpoints, client, { refreshToken });
+    if ((code !== "invalid_target" && code !== "invalid_request") || discovery.resourceParameter === undefined)
+      throw error;
+    const withoutResource: Endpoints = { ...endpoints, discovery: { ...discovery, resourceParameter: undefined } };
+    return requestRefresh(withoutResource, client, { refreshToken, ...(grantedScopes && { grantedScopes }) });
   }
 }
 
-/** Deletes the tokens, and revokes them if the authorization server supports it. Returns whether it revoked them. */
-export async function revokeTokens(core: AuthorizationCore, at: Discovered): Promise<boolean> {
-  const { grant, options } = core;
-  const stored = storedTokens(core, at);
-  const tokens = await stored.read();
-  await stored.set(undefined);
-  if (!tokens || at.metadata.revocation_endpoint === undefined) return false;
-  const context = await grantContext(core, at, { isBound: options.dpop ?? at.isDpopRequired });
-  const client = await grant.client(context, tokens.clientId);
+/** Revokes tokens if the authorization server supports it. Returns whether it revoked them. */
+export async function revokeTokens(
+  core: AuthorizationCore,
+  discovery: Discovery,
+  { accessToken, refreshToken, clientId }: TokenRecord,
+): Promise<boolean> {
+  if (discovery.metadata.revocation_endpoint === undefined) return false;
+  const isBound = core.options.dpop ?? discovery.isDpopRequired;
+  const context = await grantContext(core, discovery, { isBound, signal: unending });
+  const client = await core.grant.client(context, clientId);
   if (!client) return false;
 
   async function revoke(token: string, hint: "access_token" | "refresh_token"): Promise<boolean> {
     try {
-      await revokeToken(context.endpoints, client!, { token, hint });
+      await revokeToken(context, client!, { token, hint });
       return true;
     } catch (error) {
       const code = refusalCode(error);
@@ -178,38 +181,29 @@ export async function revokeTokens(core: AuthorizationCore, at: Discovered): Pro
     }
   }
 
-  const isRefreshRevoked = tokens.refreshToken !== undefined && (await revoke(tokens.refreshToken, "refresh_token"));
-  return (await revoke(tokens.accessToken, "access_token")) || isRefreshRevoked;
+  const isRefreshRevoked = refreshToken !== undefined && (await revoke(refreshToken, "refresh_token"));
+  return (await revoke(accessToken, "access_token")) || isRefreshRevoked;
 }
 
 /** Returns the context of one use of a grant. `isBound` requests tokens that are bound to a key. */
 async function grantContext(
   core: AuthorizationCore,
-  at: Discovered,
-  {
-    isBound,
-    registration = "stored",
-    missingScopes,
-    onVisit = () => {},
-    signal = unending,
-  }: { isBound: boolean } & Partial<Omit<ObtainOptions, "scopes">>,
+  discovery: Discovery,
+  { isBound, ...use }: GrantUse & { isBound: boolean },
 ): Promise<GrantContext> {
-  if (isBound) checkDpopAlgorithms(at);
-  const { storage, clock, options } = core;
-  const prover = isBound ? await core.dpop.of(at.issuer) : undefined;
-  const allowPrivate = mayBePrivate(core, at.server);
+  if (isBound) checkDpopAlgorithms(discovery);
+  const { storage, clock, options, report } = core;
   return {
-    at,
-    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, clock, report: core.report, signal },
-    connection: connectionFor(core, at.server),
-    storage,
+    discovery,
+    fetch: fetchFor(core),
+    dpop: isBound ? await core.dpopKeyOf(discovery.issuer) : undefined,
     clock,
-    onVisit,
+    report,
+    connection: connectionFor(core),
+    storage,
+    checkUrl: (url) => checkUrl(url, mayBePrivate(core)),
     warn: (error) => options.onError?.(error),
-    registration,
-    missingScopes,
-    signal,
-    checkUrl: (url) => checkUrl(url, allowPrivate),
+    ...use,
   };
 }
 
@@ -218,8 +212,8 @@ async function grantContext(
  * URL of the server, because two servers may publish the same resource.
  */
 export function storedTokens(
-  { storage, name }: AuthorizationCore,
-  { server, issuer, resource }: { server: URL; issuer: string; resource: string },
+  { storage, name, server }: AuthorizationCore,
+  { issuer, resource }: { issuer: string; resource: string },
 ): StoredValue<TokenRecord> {
   return new StoredValue(storage, `tokens:${JSON.stringify([name, server.href, issuer, resource])}`);
 }
@@ -230,45 +224,45 @@ const EARLY_PART = 10;
 
 const tokenTypes = ["bearer", "dpop"] as const;
 
-interface Issued {
-  at: Discovered;
+interface TokenOrigin {
+  discovery: Discovery;
   clientId: string;
   requestedScopes?: readonly string[] | undefined;
   /** When the token was issued, or for a renewal, when it was requested. */
-  since: number;
+  issuedAt: number;
   /** The replaced token. Its values are used for members that the response omits. */
-  before?: TokenRecord;
+  previousToken?: TokenRecord;
 }
 
 /** The characters of an access token (RFC 6749, A.12). A header of HTTP cannot contain others. */
 const accessTokenText = /^[\x20-\x7e]+$/;
 
 /** Throws `LocalError` `authorization_failed` for an unknown type of token, and for a token that cannot be sent. */
-function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
-  const { at, clientId, since, before } = issued;
+function toTokenRecord(response: TokenResponse, origin: TokenOrigin): TokenRecord {
+  const { discovery, clientId, issuedAt, previousToken } = origin;
   const { access_token: accessToken, expires_in: lifetime, scope } = response;
   const tokenType = tokenTypes.find((type) => type === response.token_type);
   if (tokenType === undefined) {
-    const message = `The authorization server ${JSON.stringify(at.issuer)} issued a token of an unknown type.`;
+    const message = `The authorization server ${JSON.stringify(discovery.issuer)} issued a token of an unknown type.`;
     throw new LocalError("authorization_failed", message);
   }
   if (!accessTokenText.test(accessToken)) {
-    const message = `The authorization server ${JSON.stringify(at.issuer)} issued an access token that cannot be sent, because it contains line breaks or characters outside of ASCII.`;
-    throw new LocalError("authorization_failed", message, { data: { issuer: at.issuer } });
+    const message = `The authorization server ${JSON.stringify(discovery.issuer)} issued an access token that cannot be sent, because it contains line breaks or characters outside of ASCII.`;
+    throw new LocalError("authorization_failed", message, { data: { issuer: discovery.issuer } });
   }
-  const refreshToken = response.refresh_token ?? before?.refreshToken;
-  const requestedScopes = issued.requestedScopes ?? before?.requestedScopes;
-  const grantedScopes = scope === undefined ? (before?.grantedScopes ?? requestedScopes) : splitScope(scope);
-  const subject = subjectOf(response) ?? before?.subject;
+  const refreshToken = response.refresh_token ?? previousToken?.refreshToken;
+  const requestedScopes = origin.requestedScopes ?? previousToken?.requestedScopes;
+  const grantedScopes = scope === undefined ? (previousToken?.grantedScopes ?? requestedScopes) : splitScope(scope);
+  const subject = subjectOf(response) ?? previousToken?.subject;
   const ms = lifetime === undefined ? undefined : lifetime * 1_000;
   return {
-    issuer: at.issuer,
-    resource: at.resource,
+    issuer: discovery.issuer,
+    resource: discovery.resource,
     clientId,
     accessToken,
     tokenType,
     ...(refreshToken !== undefined && { refreshToken }),
-    ...(ms !== undefined && { expiresAt: since + ms, renewAt: since + ms - Math.min(EARLY_MS, ms / EARLY_PART) }),
+    ...(ms !== undefined && { expiresAt: issuedAt + ms, renewAt: issuedAt + ms - Math.min(EARLY_MS, ms / EARLY_PART) }),
     ...(requestedScopes && { requestedScopes }),
     ...(grantedScopes && { grantedScopes }),
     ...(subject !== undefined && { subject }),

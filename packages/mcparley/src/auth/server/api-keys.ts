@@ -2,7 +2,7 @@ import type { HttpServerAuth } from "../../http/server/options.ts";
 import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/core/context.ts";
-import { tokenIn } from "./authorization-headers.ts";
+import { readPresented } from "./authorization-headers.ts";
 import { type BearerOptions, bearer } from "./bearer.ts";
 import { invalid } from "./option-checks.ts";
 
@@ -76,10 +76,10 @@ export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): 
     return { hash, principal: { issuer, subject, scopes, ...(claims && { claims }) } };
   };
   // Computed with the first request, because some platforms forbid asynchronous work before it.
-  let known: Promise<KnownKey[]> | undefined;
+  let knownKeys: Promise<KnownKey[]> | undefined;
   const ownerOf = async (token: string): Promise<Principal | undefined> => {
-    known ??= Promise.all(keys.map(hashKey));
-    return findOwner(await known, await sha256(token));
+    knownKeys ??= Promise.all(keys.map(hashKey));
+    return findOwner(await knownKeys, await sha256(token));
   };
   const auth = bearer(ownerOf, header === undefined ? {} : { header });
   return {
@@ -88,17 +88,17 @@ export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): 
       const match = await auth.match?.(request);
       if (match !== "possible") return match;
       // Any other token in `Authorization` is for another entry.
-      return (await ownerOf(tokenIn(request)?.token ?? "")) && "certain";
+      return (await ownerOf(readPresented(request)?.token ?? "")) && "certain";
     },
   };
 }
 
 /** Compares with every key, so that the time does not depend on which one matches. */
-function findOwner(known: readonly KnownKey[], hash: Uint8Array): Principal | undefined {
+function findOwner(knownKeys: readonly KnownKey[], hash: Uint8Array): Principal | undefined {
   let owner: Principal | undefined;
-  for (const { hash: other, principal } of known) {
+  for (const { hash: knownHash, principal } of knownKeys) {
     let difference = 0;
-    for (let at = 0; at < hash.length; at++) difference |= hash[at]! ^ other[at]!;
+    for (let index = 0; index < hash.length; index++) difference |= hash[index]! ^ knownHash[index]!;
     if (difference === 0) owner = principal;
   }
   return owner;
@@ -107,7 +107,7 @@ function findOwner(known: readonly KnownKey[], hash: Uint8Array): Principal | un
 function checkKeys(keys: readonly ApiKey[]): void {
   const isList: boolean = Array.isArray(keys);
   if (!isList || keys.length === 0) throw invalid("apiKeys requires a list with at least one key.");
-  const found = new Set<string>();
+  const identities = new Set<string>();
   for (const { key, sha256: hex, subject } of keys) {
     if (typeof subject !== "string" || subject === "") throw invalid("Each API key requires a subject: its owner.");
     const owner = JSON.stringify(subject);
@@ -128,7 +128,7 @@ function checkKeys(keys: readonly ApiKey[]): void {
     if (hex !== undefined && !/^[\da-f]{64}$/i.test(hex))
       throw invalid(`sha256 of ${owner} must be 64 hexadecimal digits.`);
     const identity = key === undefined ? `sha256 ${hex!.toLowerCase()}` : `key ${key}`;
-    if (found.has(identity)) throw invalid(`The API key of ${owner} is listed twice.`);
-    found.add(identity);
+    if (identities.has(identity)) throw invalid(`The API key of ${owner} is listed twice.`);
+    identities.add(identity);
   }
 }

@@ -5,12 +5,10 @@ type Scheme = "Bearer" | "DPoP";
 
 export interface PresentedToken {
   readonly scheme: Scheme;
+  /** Empty if the token is malformed or in the wrong part of the request. */
   readonly token: string;
-}
-
-/** A token is malformed or in the wrong part of the request. The message is sent to the client. */
-export class BadPresentation extends Error {
-  override readonly name: string = "BadPresentation";
+  /** The reason why the token is empty. It is sent to the client. */
+  readonly problem?: string;
 }
 
 /** Maximum length of a token in characters. */
@@ -20,33 +18,26 @@ export const maxToken = 16_384;
  * Reads the token in the `Authorization` header of a request (2026-07-28, authorization, Token Requirements). Returns
  * undefined if there is none, or if the scheme is another one.
  *
- * Throws `BadPresentation` for a token in the query, which would appear in logs and histories, and for a malformed token.
+ * A token in the query is a problem, because it would appear in logs and histories, and so is a malformed token.
  */
 export function readPresented(request: HttpRequestHead): PresentedToken | undefined {
   if (request.query !== "") {
     // The parameter `access_token` (RFC 6750, 2.3), in any position and encoding.
     const names = [...new URLSearchParams(request.query).keys()];
     if (names.some((name) => name.toLowerCase() === "access_token"))
-      throw new BadPresentation("Logs store tokens in URLs. Send the token in the Authorization header.");
+      return withProblem("Logs store tokens in URLs. Send the token in the Authorization header.");
   }
-  const given = request.header("authorization");
-  const match = given === undefined ? null : /^(Bearer|DPoP)(?: +(.*))?$/i.exec(given);
+  const header = request.header("authorization");
+  const match = header === undefined ? null : /^(Bearer|DPoP)(?: +(.*))?$/i.exec(header);
   if (!match) return undefined;
   const [, scheme = "", token = ""] = match;
   if (token.length > maxToken || !/^[\w.~+/-]+=*$/.test(token)) {
-    throw new BadPresentation("The Authorization header must contain one token after its scheme.");
+    return withProblem("The Authorization header must contain one token after its scheme.");
   }
   return { scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
 }
 
-/** Returns the token of a request as `readPresented`, and an empty one if it is malformed. For `match` of an `HttpServerAuth`. */
-export function tokenIn(request: HttpRequestHead): PresentedToken | undefined {
-  try {
-    return readPresented(request);
-  } catch {
-    return { scheme: "Bearer", token: "" };
-  }
-}
+const withProblem = (problem: string): PresentedToken => ({ scheme: "Bearer", token: "", problem });
 
 export interface ChallengeOptions {
   /** The URL of the resource's metadata. */
@@ -72,20 +63,20 @@ export interface Reason {
  */
 export function challengeHeader(options: ChallengeOptions, scopes: readonly string[], reason?: Reason): string {
   const challenges = options.schemes.map((scheme) => {
-    const stated = reason?.scheme === scheme ? reason : undefined;
+    const statedReason = reason?.scheme === scheme ? reason : undefined;
     const parameters = {
-      error: stated?.error,
-      error_description: stated?.description,
+      error: statedReason?.error,
+      error_description: statedReason?.description,
       resource_metadata: options.metadataUrl,
       scope: scopes.length > 0 ? scopes.join(" ") : undefined,
       algs: scheme === "DPoP" ? options.proofAlgorithms.join(" ") : undefined,
     };
-    const given = Object.entries(parameters).flatMap(([name, value]) => {
+    const texts = Object.entries(parameters).flatMap(([name, value]) => {
       // A quoted string of a header cannot contain other characters.
-      const quoted = value?.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
-      return quoted === undefined ? [] : `${name}="${quoted}"`;
+      const quotedValue = value?.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
+      return quotedValue === undefined ? [] : `${name}="${quotedValue}"`;
     });
-    return `${scheme} ${given.join(", ")}`;
+    return `${scheme} ${texts.join(", ")}`;
   });
   return challenges.join(", ");
 }

@@ -3,7 +3,7 @@ import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { HttpServerAuth } from "../../http/server/options.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/core/context.ts";
-import { BadPresentation, maxToken, readPresented, tokenIn } from "./authorization-headers.ts";
+import { maxToken, readPresented } from "./authorization-headers.ts";
 import { invalid } from "./option-checks.ts";
 import { InvalidToken } from "./verified-token.ts";
 
@@ -47,8 +47,8 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
   const name = header?.toLowerCase();
   return {
     match(request) {
-      const presented = tokenIn(request);
-      if (presented) return presented.scheme === "Bearer" ? "possible" : undefined;
+      const presentedToken = readPresented(request);
+      if (presentedToken) return presentedToken.scheme === "Bearer" ? "possible" : undefined;
       return name !== undefined && request.header(name) ? "certain" : undefined;
     },
     async authenticate(request) {
@@ -57,38 +57,35 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
         const alternative = name === undefined ? "" : `, or alone in the ${name} header`;
         // Log filters remove the text after "Authorization:" and "Bearer", so neither is followed by a value here.
         const place = 'Send it in the Authorization header, after "Bearer" and a space';
-        throw refused(401, `A token is required. ${place}${alternative}.`);
+        throw makeRefusal(401, `A token is required. ${place}${alternative}.`);
       }
       let caller: BearerCaller | undefined;
       try {
         caller = await verify(token, request);
       } catch (error) {
         if (error instanceof InvalidToken)
-          throw refused(401, error.message, { error: "invalid_token", cause: error.cause });
+          throw makeRefusal(401, error.message, { error: "invalid_token", cause: error.cause });
         throw error;
       }
-      if (!caller) throw refused(401, "The token is not valid.", { error: "invalid_token" });
+      if (!caller) throw makeRefusal(401, "The token is not valid.", { error: "invalid_token" });
       return { issuer: "bearer", scopes: [], ...caller };
     },
   };
 }
 
 function readToken(request: HttpRequestHead, name: string | undefined): string | undefined {
-  try {
-    const presented = readPresented(request);
-    if (presented?.scheme === "Bearer") return presented.token;
-  } catch (error) {
-    if (error instanceof BadPresentation) throw refused(400, error.message, { error: "invalid_request" });
-    throw error;
-  }
-  const given = name === undefined ? undefined : request.header(name);
-  if (given === undefined || given === "") return undefined;
-  if (given.length <= maxToken) return given;
-  throw refused(400, `The ${name} header has more than ${maxToken} characters.`, { error: "invalid_request" });
+  const presentedToken = readPresented(request);
+  if (presentedToken?.problem !== undefined)
+    throw makeRefusal(400, presentedToken.problem, { error: "invalid_request" });
+  if (presentedToken?.scheme === "Bearer") return presentedToken.token;
+  const headerValue = name === undefined ? undefined : request.header(name);
+  if (headerValue === undefined || headerValue === "") return undefined;
+  if (headerValue.length <= maxToken) return headerValue;
+  throw makeRefusal(400, `The ${name} header has more than ${maxToken} characters.`, { error: "invalid_request" });
 }
 
 /** Makes a refusal with the challenge of RFC 6750, section 3. */
-function refused(
+function makeRefusal(
   status: number,
   message: string,
   { error, cause }: { error?: string; cause?: unknown } = {},

@@ -35,8 +35,10 @@ export function audienceIn({ aud }: JsonObject): readonly string[] {
 
 /** Reads `scope`, separated by spaces (RFC 9068, RFC 7662), or the `scp` of some authorization servers. Both may be lists. */
 function scopesIn({ scope, scp }: JsonObject): readonly string[] {
-  const [scopes, others] = [scope, scp].map((value) => textsIn(value).flatMap((text) => text.match(/[^ ]+/g) ?? []));
-  return scopes?.length ? scopes : (others ?? []);
+  const [scopes, otherScopes] = [scope, scp].map((value) =>
+    textsIn(value).flatMap((text) => text.match(/[^ ]+/g) ?? []),
+  );
+  return scopes?.length ? scopes : (otherScopes ?? []);
 }
 
 /** Returns a text, or the texts in a list. */
@@ -58,9 +60,9 @@ const otherBindings = ["jwk", "jwe", "kid", "jku", "x5t#S256", "osc"];
 function thumbprintIn({ cnf }: JsonObject): string | undefined {
   const members = cnf ?? {};
   if (!isObject(members)) throw new InvalidToken('The "cnf" of the token is no object.');
-  const other = otherBindings.find((name) => (members[name] ?? null) !== null);
-  if (other !== undefined)
-    throw new InvalidToken(`The token is bound by a method that this server does not support: "${other}".`);
+  const otherBinding = otherBindings.find((name) => (members[name] ?? null) !== null);
+  if (otherBinding !== undefined)
+    throw new InvalidToken(`The token is bound by a method that this server does not support: "${otherBinding}".`);
   const jkt = textOf(members.jkt);
   if (jkt === undefined && (members.jkt ?? null) !== null)
     throw new InvalidToken('The "jkt" of the token is no thumbprint.');
@@ -78,7 +80,7 @@ export function checkClaims(
   if (expiresAt !== undefined && expiresAt + 300 <= now) throw new InvalidToken("The token has expired.");
 }
 
-/** A date of a token or proof that is refused because of it. */
+/** A date in a token or a proof, because of which the token or the proof is refused. */
 interface RefusedDate {
   /** The claim, such as `exp`. */
   claim: string;

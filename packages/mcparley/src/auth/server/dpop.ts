@@ -5,20 +5,7 @@ import { refuseStore } from "../../store/server-store.ts";
 import type { BoundToken } from "./checks/proof-checks.ts";
 import { withChecks } from "./load-checks.ts";
 import { invalid } from "./option-checks.ts";
-
-/** How the proofs of tokens that are bound to a key are checked (DPoP, RFC 9449). */
-export interface DpopOptions {
-  /** Whether tokens that are not bound to a key are rejected. Default: false. */
-  required?: boolean;
-  /**
-   * Whether each proof must contain a nonce of this server, so that proofs cannot be made in advance. `true` uses a random
-   * secret for this process. If several processes serve the resource, give all of them the same secret of at least 32
-   * bytes. Default: false.
-   */
-  nonce?: boolean | Uint8Array;
-  /** Maximum age of a proof in seconds, at most 300. Default: 60. */
-  maxAge?: number;
-}
+import type { DpopOptions } from "./options.ts";
 
 /** Checks that the sender of a token has the key that the token is bound to. */
 export interface ProofChecker {
@@ -28,7 +15,7 @@ export interface ProofChecker {
    * Throws `InvalidProof` unless the request has an unused proof for this token and its key. Used proofs are kept in the
    * server's store, or in memory if it has none.
    */
-  check(request: HttpRequestHead, bound: BoundToken): Promise<void>;
+  check(request: HttpRequestHead, boundToken: BoundToken): Promise<void>;
 }
 
 /** Milliseconds after which the nonce changes. The nonce before it is still accepted. */
@@ -63,17 +50,17 @@ interface Nonces {
 function makeNonces(secret: Bytes, clock: Clock): Nonces {
   const key = crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const periodNow = (): number => Math.floor(clock.now() / nonceLifetime);
-  let cached: { period: number; nonce: Promise<string> } | undefined;
+  let currentNonce: { period: number; nonce: Promise<string> } | undefined;
 
   async function nonceOf(period: number): Promise<string> {
-    const signed = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`dpop nonce ${period}`));
-    return toBase64Url(new Uint8Array(signed));
+    const signature = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`dpop nonce ${period}`));
+    return toBase64Url(new Uint8Array(signature));
   }
 
   function current(): Promise<string> {
     const period = periodNow();
-    if (cached?.period !== period) cached = { period, nonce: nonceOf(period) };
-    return cached.nonce;
+    if (currentNonce?.period !== period) currentNonce = { period, nonce: nonceOf(period) };
+    return currentNonce.nonce;
   }
 
   return {

@@ -1,39 +1,13 @@
-import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import { checkProvable } from "../client-credential.ts";
 import { audienceIn, clockDifference, tokenOf } from "./claims.ts";
 import { withChecks } from "./load-checks.ts";
 import { checkUrl, checkAudience, checkIdentifier, checkTolerance } from "./option-checks.ts";
+import type { IntrospectionVerifierOptions } from "./options.ts";
 import { requestGate, responseCache } from "./request-cache.ts";
-import { InvalidToken, type ScopesOf, type TokenVerifier, issuerUnavailable } from "./verified-token.ts";
-
-/** Options of `introspectionVerifier`. */
-export interface IntrospectionVerifierOptions {
-  /** The accepted issuer. An `iss` in the response must equal it. */
-  issuer: string;
-  /** The accepted audiences: the `aud` of the response must contain one. */
-  audience: string | readonly string[];
-  /** The credentials of this server at the issuer. */
-  client: ClientCredential;
-  /** The introspection endpoint. Default: the one in the issuer's metadata. */
-  endpoint?: string;
-  /**
-   * Milliseconds for which a response is cached. A revoked token is accepted for this time. Default: 30,000. With 0, each
-   * request is checked.
-   */
-  cacheTtl?: number;
-  /** Maximum number of cached responses. Default: 10,000. */
-  cacheSize?: number;
-  /** The accepted clock difference in seconds, up to 300. Default: 30. */
-  clockTolerance?: number;
-  /** Reads the scopes of a token. Default: from `scope`. */
-  scopesOf?: ScopesOf;
-  /** Sends the requests, for example through a proxy. */
-  fetch?: typeof fetch;
-  /** Source of time and timers. For tests. Default: the clock of the system. */
-  clock?: Clock;
-}
+import { InvalidToken, type TokenVerifier, issuerUnavailable } from "./verified-token.ts";
 
 /** At most this many introspection requests run at the same time, and this many wait. */
 const limits = { running: 64, waiting: 1_000 };
@@ -68,7 +42,7 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
   const responses = responseCache<JsonObject>({ max: cacheSize, clock });
   if (options.endpoint !== undefined) checkUrl("endpoint", options.endpoint);
   checkProvable(options.client);
-  const introspect = withChecks(({ introspection }) => introspection({ ...options, issuer, clock }));
+  const introspect = withChecks(({ introspection }) => introspection({ ...options, clock }));
   const gate = requestGate(limits, () =>
     issuerUnavailable(issuer, `has ${limits.waiting} introspection requests waiting`),
   );
@@ -76,7 +50,7 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
     const claims = await responses(await digest(token), async () => {
       const value = await gate(() => introspect(token));
       const expiry = typeof value.exp === "number" ? value.exp * 1000 : Infinity;
-      return { value, until: Math.min(clock.now() + cacheTtl, expiry) };
+      return { value, expiresAt: Math.min(clock.now() + cacheTtl, expiry) };
     });
     check(claims, { issuer, audience, tolerance, now: clock.now() / 1000 });
     return tokenOf(issuer, claims, options.scopesOf);

@@ -8,27 +8,27 @@ import type { TokenVerifier } from "./verified-token.ts";
  *
  * Throws `LocalError` `invalid_definition` unless it is an https URL (or http on loopback) without query and fragment.
  */
-export function checkIdentifier(what: string, given: unknown): string {
-  const identifier = checkUrl(what, given);
+export function checkIdentifier(what: string, value: unknown): string {
+  const identifier = checkUrl(what, value);
   const { search, hash } = new URL(identifier);
   if (search === "" && hash === "") return identifier;
   throw invalid(`${what} must have no query and no fragment; got ${JSON.stringify(identifier)}.`);
 }
 
 /** Checks a URL for requests. Throws `LocalError` `invalid_definition` unless it is https, or http on loopback. */
-export function checkUrl(what: string, given: unknown): string {
-  if (typeof given !== "string" || given === "") throw invalid(`${what} is required, as a string.`);
-  if (!URL.canParse(given)) throw invalid(`${what} must be a URL; got ${JSON.stringify(given)}.`);
-  const url = new URL(given);
+export function checkUrl(what: string, value: unknown): string {
+  if (typeof value !== "string" || value === "") throw invalid(`${what} is required, as a string.`);
+  if (!URL.canParse(value)) throw invalid(`${what} must be a URL; got ${JSON.stringify(value)}.`);
+  const url = new URL(value);
   if (!isSecureUrl(url))
-    throw invalid(`${what} must be an https URL, or http on a loopback address; got ${JSON.stringify(given)}.`);
+    throw invalid(`${what} must be an https URL, or http on a loopback address; got ${JSON.stringify(value)}.`);
   if (url.username !== "" || url.password !== "") throw invalid(`${what} must not contain a user or password.`);
-  return given;
+  return value;
 }
 
 /** Returns the accepted audiences. Throws `LocalError` `invalid_definition` if there is none. */
-export function checkAudience(given: string | readonly string[] | undefined): readonly string[] {
-  const audiences = typeof given === "string" ? [given] : (given ?? []);
+export function checkAudience(audience: string | readonly string[] | undefined): readonly string[] {
+  const audiences = typeof audience === "string" ? [audience] : (audience ?? []);
   if (audiences.length > 0 && audiences.every((audience) => typeof audience === "string" && audience !== "")) {
     return audiences;
   }
@@ -43,8 +43,10 @@ export function checkTolerance(seconds: number = 30): number {
 }
 
 /** Returns the verifiers of a resource. Throws `LocalError` `invalid_definition` if there is none. */
-export function checkVerifiers(given: TokenVerifier | readonly TokenVerifier[] | undefined): readonly TokenVerifier[] {
-  const verifiers = typeof given === "function" ? [given] : (given ?? []);
+export function checkVerifiers(
+  verifier: TokenVerifier | readonly TokenVerifier[] | undefined,
+): readonly TokenVerifier[] {
+  const verifiers = typeof verifier === "function" ? [verifier] : (verifier ?? []);
   if (verifiers.length > 0 && verifiers.every((one) => typeof one === "function")) return verifiers;
   throw invalid("verifier is required: jwtVerifier({ ... }), introspectionVerifier({ ... }), or a custom function.");
 }

@@ -6,22 +6,21 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/core/context.ts";
 import {
-  BadPresentation,
   type ChallengeOptions,
   type PresentedToken,
   type Reason,
   challengeHeader,
   readPresented,
-  tokenIn,
 } from "./authorization-headers.ts";
 import { checkClaims } from "./claims.ts";
-import { type DpopOptions, type ProofChecker, makeProofChecker } from "./dpop.ts";
+import { type ProofChecker, makeProofChecker } from "./dpop.ts";
 import { checkIdentifier, checkVerifiers, invalid } from "./option-checks.ts";
+import type { DpopOptions } from "./options.ts";
 import { type ResourceDescription, describeResource, metadataUrlOf, publish } from "./published-metadata.ts";
 import {
   InvalidProof,
   InvalidToken,
-  keepToken,
+  principalTokens,
   proofAlgorithms,
   type TokenVerifier,
   type VerifiedToken,
@@ -100,9 +99,9 @@ export function protectedResource(
 
 /** Makes the protection of a resource whose URL is known when `listen` has opened its port. */
 function protectedWhenListening(optionsOf: (url: string) => ProtectedResourceOptions): ProtectedResource {
-  let opened: ProtectedResource | undefined;
+  let openedResource: ProtectedResource | undefined;
   const resource = (): ProtectedResource => {
-    if (opened) return opened;
+    if (openedResource) return openedResource;
     throw invalid("The URL of the resource is not known before `listen` has opened its port.");
   };
   return {
@@ -113,8 +112,9 @@ function protectedWhenListening(optionsOf: (url: string) => ProtectedResourceOpt
       return resource().metadataUrl;
     },
     listening(url) {
-      if (opened) throw invalid("protectedResource with a function is for one `listen`. Make another one for each.");
-      opened = protectedAt(optionsOf(url));
+      if (openedResource)
+        throw invalid("protectedResource with a function is for one `listen`. Make another one for each.");
+      openedResource = protectedAt(optionsOf(url));
     },
     document: (request) => resource().document?.(request),
     match: (request) => resource().match?.(request),
@@ -145,27 +145,27 @@ function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
     metadata,
     metadataUrl,
     document: publish(metadata, metadataUrl),
-    match: (request) => tokenIn(request) && "possible",
-    challenge(required, request) {
+    match: (request) => readPresented(request) && "possible",
+    challenge(requiredScopes, request) {
       const scheme = readPresented(request)?.scheme ?? "Bearer";
-      return challengeHeader(challenges, required, { scheme, error: "insufficient_scope" });
+      return challengeHeader(challenges, requiredScopes, { scheme, error: "insufficient_scope" });
     },
     async authenticate(request, store) {
-      const presented = readToken(request, refuse);
+      const presentedToken = readToken(request, refuse);
       try {
-        const verified = await verify(verifiers, presented.token, request);
-        checkClaims(verified, { issuers, audiences, now: clock.now() / 1000 });
-        const jkt = boundKey(verified, presented, dpop.required === true);
+        const verifiedToken = await verify(verifiers, presentedToken.token, request);
+        checkClaims(verifiedToken, { issuers, audiences, now: clock.now() / 1000 });
+        const jkt = boundKey(verifiedToken, presentedToken, dpop.required === true);
         if (jkt !== undefined) {
-          await proofs.check(request, { token: presented.token, jkt, store });
+          await proofs.check(request, { token: presentedToken.token, jkt, store });
           await sendNonce(proofs, request);
         }
-        const principal = principalOf(verified, options.scopeHierarchy);
-        keepToken(principal, presented.token);
+        const principal = principalOf(verifiedToken, options.scopeHierarchy);
+        principalTokens.set(principal, presentedToken.token);
         return principal;
       } catch (error) {
         if (error instanceof InvalidToken) {
-          const scheme = dpop.required ? "DPoP" : presented.scheme;
+          const scheme = dpop.required ? "DPoP" : presentedToken.scheme;
           const { message, cause } = error;
           throw refuse(401, message, { scheme, error: "invalid_token", description: message, cause });
         }
@@ -188,16 +188,12 @@ function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
 type Refuse = (status: number, message: string, reason?: Reason) => HttpRefusal;
 
 function readToken(request: HttpRequestHead, refuse: Refuse): PresentedToken {
-  let presented: PresentedToken | undefined;
-  try {
-    presented = readPresented(request);
-  } catch (error) {
-    if (!(error instanceof BadPresentation)) throw error;
-    const reason = { scheme: "Bearer", error: "invalid_request", description: error.message } as const;
-    throw refuse(400, error.message, reason);
-  }
-  if (presented) return presented;
-  throw refuse(401, "Authorization is required: send an access token in the Authorization header.");
+  const presentedToken = readPresented(request);
+  if (!presentedToken)
+    throw refuse(401, "Authorization is required: send an access token in the Authorization header.");
+  const { scheme, problem } = presentedToken;
+  if (problem === undefined) return presentedToken;
+  throw refuse(400, problem, { scheme, error: "invalid_request", description: problem });
 }
 
 /** Returns the result of the first verifier that knows the token. */
@@ -207,8 +203,8 @@ async function verify(
   request: HttpRequestHead,
 ): Promise<VerifiedToken> {
   for (const verifier of verifiers) {
-    const verified = await verifier(token, request);
-    if (verified) return verified;
+    const verifiedToken = await verifier(token, request);
+    if (verifiedToken) return verifiedToken;
   }
   throw new InvalidToken("The issuer of the token is not accepted.");
 }
@@ -247,9 +243,9 @@ function principalOf(
 }
 
 /** Returns the granted scopes and all that they imply, directly or indirectly. */
-function withImplied(granted: readonly string[], hierarchy: ScopeHierarchy): readonly string[] {
-  const all = new Set(granted);
+function withImplied(grantedScopes: readonly string[], hierarchy: ScopeHierarchy): readonly string[] {
+  const all = new Set(grantedScopes);
   // The loop also visits scopes that are added during the iteration.
-  for (const scope of all) for (const implied of hierarchy(scope)) all.add(implied);
+  for (const scope of all) for (const impliedScope of hierarchy(scope)) all.add(impliedScope);
   return [...all];
 }

@@ -32,9 +32,9 @@ export function describeResource(description: ResourceDescription, dpopRequired:
     throw invalid("issuers is required: name at least one authorization server whose tokens are accepted.");
   }
   for (const issuer of issuers) checkIdentifier("issuers", issuer);
-  const malformed = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
-  if (malformed !== undefined) {
-    throw invalid(`A scope must not contain spaces, quotes or backslashes; got ${JSON.stringify(malformed)}.`);
+  const malformedScope = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  if (malformedScope !== undefined) {
+    throw invalid(`A scope must not contain spaces, quotes or backslashes; got ${JSON.stringify(malformedScope)}.`);
   }
   if (scopes.includes("offline_access")) {
     throw invalid("scopes must not contain offline_access: the client decides whether to request it.");
@@ -86,6 +86,6 @@ export function publish(
     ["HEAD", { status: 200, headers }],
     ["OPTIONS", preflight],
   ]);
-  const other: PublicResponse = { status: 405, headers: { allow: "GET, HEAD, OPTIONS" } };
-  return ({ method, path }) => (paths.includes(path) ? (byMethod.get(method) ?? other) : undefined);
+  const methodRefusal: PublicResponse = { status: 405, headers: { allow: "GET, HEAD, OPTIONS" } };
+  return ({ method, path }) => (paths.includes(path) ? (byMethod.get(method) ?? methodRefusal) : undefined);
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../rpc/clock.ts";
 export interface CachedResponse<T> {
   value: T;
   /** Milliseconds since 1970. */
-  until: number;
+  expiresAt: number;
 }
 
 /** Returns the cached value of a key, or the value of `request`. */
@@ -16,23 +16,23 @@ type ResponseCache<T> = (key: string, request: () => Promise<CachedResponse<T>>)
  * are more than `max` entries, the least recently used one is removed.
  */
 export function responseCache<T>({ max, clock }: { max: number; clock: Clock }): ResponseCache<T> {
-  const cached = new Map<string, CachedResponse<T>>();
+  const entries = new Map<string, CachedResponse<T>>();
   const pending = new Map<string, Promise<CachedResponse<T>>>();
 
   /** Moves an entry to the end of the map, which is removed last. */
   function store(key: string, response: CachedResponse<T>): void {
-    cached.delete(key);
-    if (clock.now() >= response.until) return;
-    cached.set(key, response);
-    const [oldest] = cached.keys();
-    if (cached.size > max && oldest !== undefined) cached.delete(oldest);
+    entries.delete(key);
+    if (clock.now() >= response.expiresAt) return;
+    entries.set(key, response);
+    const [oldest] = entries.keys();
+    if (entries.size > max && oldest !== undefined) entries.delete(oldest);
   }
 
   return async (key, request) => {
-    const found = cached.get(key);
-    if (found && clock.now() < found.until) {
-      store(key, found);
-      return found.value;
+    const entry = entries.get(key);
+    if (entry && clock.now() < entry.expiresAt) {
+      store(key, entry);
+      return entry.value;
     }
     let running = pending.get(key);
     if (!running) {
@@ -53,15 +53,15 @@ export function withCooldown<T>(
   { pause, clock }: { pause: number; clock: Clock },
 ): () => Promise<T> {
   let running: Promise<T> | undefined;
-  let failed: { error: unknown; until: number } | undefined;
+  let failure: { error: unknown; pauseEnd: number } | undefined;
 
   async function start(): Promise<T> {
     try {
       const value = await work();
-      failed = undefined;
+      failure = undefined;
       return value;
     } catch (error) {
-      failed = { error, until: clock.now() + pause };
+      failure = { error, pauseEnd: clock.now() + pause };
       throw error;
     } finally {
       running = undefined;
@@ -69,7 +69,7 @@ export function withCooldown<T>(
   }
 
   return () => {
-    if (failed && clock.now() < failed.until) return Promise.reject(failed.error);
+    if (failure && clock.now() < failure.pauseEnd) return Promise.reject(failure.error);
     return (running ??= start());
   };
 }

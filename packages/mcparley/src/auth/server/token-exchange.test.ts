@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { type UpstreamToken, tokenExchange } from "./token-exchange.ts";
-import { keepToken } from "./verified-token.ts";
+import type { UpstreamToken } from "./options.ts";
+import { tokenExchange } from "./token-exchange.ts";
+import { principalTokens } from "./verified-token.ts";
 
 const issuer = "https://as.example";
 const jwt = (claims: object): string =>
@@ -42,7 +43,7 @@ function exchange(more: object = {}) {
 
 function principalWith(token: string, issuer: string) {
   const principal = { issuer, subject: "alice", scopes: [] };
-  keepToken(principal, token);
+  principalTokens.set(principal, token);
   return principal;
 }
 

@@ -1,41 +1,12 @@
-import { type Clock, systemClock } from "../../rpc/clock.ts";
+import { systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import type { Principal } from "../../server/core/context.ts";
-import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import { checkProvable } from "../client-credential.ts";
 import { withChecks } from "./load-checks.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
+import type { TokenExchangeOptions, UpstreamToken } from "./options.ts";
 import { responseCache } from "./request-cache.ts";
-import { keptToken, noUpstreamToken } from "./verified-token.ts";
-
-/** Options of `tokenExchange`. */
-export interface TokenExchangeOptions {
-  /** The authorization server that exchanges tokens. */
-  issuer: string;
-  /** The credentials of this server at the issuer. */
-  client: ClientCredential;
-  /** The URL of the upstream service. Either this or `audience` is required. */
-  resource?: string;
-  /** The name of the upstream service at the authorization server. */
-  audience?: string;
-  /** The scopes of the upstream token. Default: chosen by the authorization server. */
-  scopes?: readonly string[];
-  /** The token endpoint. Default: the one in the issuer's metadata. */
-  tokenEndpoint?: string;
-  /** Maximum number of cached tokens. Default: 1,000. */
-  cacheSize?: number;
-  /** Sends the requests, for example through a proxy. */
-  fetch?: typeof fetch;
-  /** Source of time and timers. For tests. Default: the clock of the system. */
-  clock?: Clock;
-}
-
-/** A token for an upstream service, on behalf of the caller. */
-export interface UpstreamToken {
-  /** The access token. It is a secret. */
-  readonly token: string;
-  /** The granted scopes. Undefined if the authorization server did not name them. */
-  readonly scopes: readonly string[] | undefined;
-}
+import { noUpstreamToken, principalTokens } from "./verified-token.ts";
 
 /** Exchanges the token of a call for a token of another service. Made by `tokenExchange`. */
 export interface TokenExchange {
@@ -81,17 +52,15 @@ const accessToken = "urn:ietf:params:oauth:token-type:access_token";
  */
 export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   const { clock = systemClock, cacheSize = 1_000, tokenEndpoint, client } = options;
-  const issuer = checkIdentifier("issuer", options.issuer);
+  checkIdentifier("issuer", options.issuer);
   if (tokenEndpoint !== undefined) checkUrl("tokenEndpoint", tokenEndpoint);
   const parameters = parametersOf(options);
   checkProvable(client);
-  const recipients = [options.resource, options.audience].filter((name) => name !== undefined);
-  const setting = { ...options, issuer, clock, parameters, recipients };
-  const exchangeToken = withChecks(({ exchange }) => exchange(setting));
+  const exchangeToken = withChecks(({ exchange }) => exchange({ ...options, clock }, parameters));
   const responses = responseCache<UpstreamToken>({ max: cacheSize, clock });
   return {
     async tokenFor({ principal }) {
-      const token = principal && keptToken(principal);
+      const token = principal && principalTokens.get(principal);
       if (token === undefined) throw noUpstreamToken("the caller was not authenticated with a token in this process.");
       return responses(await digest(token), () => exchangeToken(token));
     },

@@ -70,20 +70,10 @@ export function issuerUnavailable(issuer: string, why: string, cause?: unknown):
 }
 
 /**
- * The tokens of principals, for token exchange. A handler cannot get the token from its principal, so it cannot forward it
+ * The tokens that have authenticated principals in this process, for token exchange. A handler cannot get the token from its principal, so it cannot forward it
  * by mistake (2026-07-28, authorization, Access Token Privilege Restriction).
  */
-const tokens = new WeakMap<Principal, string>();
-
-/** Remembers the token that authenticated a principal. */
-export function keepToken(principal: Principal, token: string): void {
-  tokens.set(principal, token);
-}
-
-/** Returns the token of a principal. Undefined if no token has authenticated it in this process. */
-export function keptToken(principal: Principal): string | undefined {
-  return tokens.get(principal);
-}
+export const principalTokens: WeakMap<Principal, string> = new WeakMap();
 
 /** Returns the error of a token exchange. `why` is a sentence. */
 export function noUpstreamToken(why: string, data?: unknown): LocalError {

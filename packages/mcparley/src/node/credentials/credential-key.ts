@@ -21,12 +21,7 @@ export interface KeySource {
 }
 
 /** The content of `key.json`. `check` identifies the key without revealing it. */
-type KeyFile = KeyDescription & {
-  /** Whether the log of the folder has a value for this key. Folders of earlier versions have none. */
-  readonly isInLog?: boolean;
-};
-
-type KeyDescription =
+type KeyFile =
   | { readonly from: "file"; readonly key: string }
   | { readonly from: "passphrase"; readonly salt: string; readonly cost: number; readonly check: string }
   | { readonly from: "given"; readonly check: string };
@@ -53,19 +48,19 @@ export interface FolderKey {
 
 /** Returns the key of a folder of credentials, which `key.json` in the folder describes. */
 export function keyOfFolder(folder: string, source: KeySource): FolderKey {
-  let known: { readonly text: string; readonly values: Promise<SealedValues> } | undefined;
+  let openedKey: { readonly text: string; readonly values: Promise<SealedValues> } | undefined;
   return {
     async read() {
       const text = await readKeyFile(folder);
       if (text === undefined) return undefined;
       // The folder may have been removed and created again.
-      if (known?.text !== text) known = { text, values: openKeyFile(folder, source, text) };
-      return known.values.catch((error: unknown) => {
-        known = undefined;
+      if (openedKey?.text !== text) openedKey = { text, values: openKeyFile(folder, source, text) };
+      return openedKey.values.catch((error: unknown) => {
+        openedKey = undefined;
         throw error;
       });
     },
-    make: async () => writeKeyFile(folder, { ...(await createKey(source)), isInLog: true }),
+    make: async () => writeKeyFile(folder, await createKey(source)),
   };
 }
 
@@ -82,16 +77,15 @@ async function openKeyFile(folder: string, source: KeySource, text: string): Pro
         : `they are encrypted with a ${kind}. Pass it, or choose another folder`;
     throw unusable(folder, why);
   }
-  const isInLog = file.isInLog === true;
-  if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"), isInLog);
+  if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"));
   const key = file.from === "passphrase" ? await derive(source, file) : await givenKey(source);
-  const values = key && new SealedValues(key, isInLog);
+  const values = key && new SealedValues(key);
   if (values?.check === file.check) return values;
   throw unusable(folder, `they are encrypted with another ${kind}`);
 }
 
 /** Returns the description of the key. Creates the key, unless the source has one. */
-async function createKey(source: KeySource): Promise<KeyDescription> {
+async function createKey(source: KeySource): Promise<KeyFile> {
   const kind = kindOf(source);
   if (kind === "file") return { from: kind, key: randomBytes(keyLength).toString("base64url") };
   if (kind === "passphrase") {
@@ -176,13 +170,10 @@ async function writeKeyFile(folder: string, content: KeyFile): Promise<void> {
 export class SealedValues {
   /** Identifies the key without revealing it. */
   readonly check: string;
-  /** Whether the log must have a value for this key. */
-  readonly isInLog: boolean;
   readonly #values: Uint8Array;
   readonly #names: Uint8Array;
 
-  constructor(key: Uint8Array, isInLog = false) {
-    this.isInLog = isInLog;
+  constructor(key: Uint8Array) {
     this.#values = subkey(key, "values");
     this.#names = subkey(key, "names");
     this.check = Buffer.from(subkey(key, "check")).toString("base64url");
@@ -196,13 +187,13 @@ export class SealedValues {
   seal(name: string, value: string): string {
     const iv = randomBytes(ivLength);
     const cipher = createCipheriv(algorithm, this.#values, iv).setAAD(Buffer.from(name));
-    const sealed = Buffer.concat([iv, cipher.update(value, "utf8"), cipher.final()]);
-    return Buffer.concat([sealed, cipher.getAuthTag()]).toString("base64");
+    const sealedBytes = Buffer.concat([iv, cipher.update(value, "utf8"), cipher.final()]);
+    return Buffer.concat([sealedBytes, cipher.getAuthTag()]).toString("base64");
   }
 
   /** Decrypts a value. Returns undefined if it was altered, or encrypted with another name or key. */
-  open(name: string, sealed: string): string | undefined {
-    const bytes = Buffer.from(sealed, "base64");
+  open(name: string, sealedValue: string): string | undefined {
+    const bytes = Buffer.from(sealedValue, "base64");
     if (bytes.length < ivLength + tagLength) return undefined;
     const decipher = createDecipheriv(algorithm, this.#values, bytes.subarray(0, ivLength), {
       authTagLength: tagLength,

@@ -244,15 +244,6 @@ describe("a folder whose parts do not belong together is refused", () => {
   function useKeyOfOther(): void {
     cpSync(path.join(parent, "other", "key.json"), path.join(folder, "key.json"));
   }
-
-  test("but not one that an earlier version has made", async () => {
-    await fileCredentials(folder).compareAndSet("k", undefined, "v");
-    const file = path.join(folder, "key.json");
-    const { isInLog: _, ...earlier } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-    writeFileSync(file, JSON.stringify(earlier));
-    writeFileSync(log(), readFileSync(log(), "utf8").replace(/^.*"key":"key[":].*$/gm, ""));
-    expect(await fileCredentials(folder).get("k")).toBe("v");
-  });
 });
 
 describe("several processes", () => {

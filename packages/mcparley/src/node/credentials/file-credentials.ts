@@ -16,7 +16,7 @@ export interface FileCredentialsOptions extends KeySource {
 
 /** The name of a value that exists if a key was created, and the lifetime of this value in milliseconds. */
 const anyKey = "key";
-const unlimited = 1e15;
+const unlimitedTtl = 1e15;
 
 /** Returns the name of a value that exists if a key was created, and is this one. */
 const keyEntry = ({ check }: SealedValues): string => `key:${check}`;
@@ -72,8 +72,8 @@ class FileCredentials implements CredentialStorage {
       const values = await this.#usableKey(store);
       if (!values) return undefined;
       const name = values.nameOf(key);
-      const sealed = await store.get(name);
-      return sealed === undefined ? undefined : this.#open(values, name, sealed);
+      const sealedValue = await store.get(name);
+      return sealedValue === undefined ? undefined : this.#open(values, name, sealedValue);
     });
   }
 
@@ -83,10 +83,10 @@ class FileCredentials implements CredentialStorage {
       const values = await this.#keyIn(store);
       const name = values.nameOf(key);
       const present = await store.get(name);
-      const opened = present === undefined ? undefined : this.#open(values, name, present);
-      if (opened !== expected) return false;
-      const sealed = value === undefined ? undefined : values.seal(name, value);
-      return store.compareAndSet(name, present, sealed, { ttl: lifetime });
+      const presentValue = present === undefined ? undefined : this.#open(values, name, present);
+      if (presentValue !== expected) return false;
+      const sealedValue = value === undefined ? undefined : values.seal(name, value);
+      return store.compareAndSet(name, present, sealedValue, { ttl: lifetime });
     });
   }
 
@@ -98,22 +98,22 @@ class FileCredentials implements CredentialStorage {
     });
   }
 
-  #open(values: SealedValues, name: string, sealed: string): string {
-    const opened = values.open(name, sealed);
-    if (opened !== undefined) return opened;
+  #open(values: SealedValues, name: string, sealedValue: string): string {
+    const openedValue = values.open(name, sealedValue);
+    if (openedValue !== undefined) return openedValue;
     throw unusable(this.#folder, "its content was altered. Delete the folder, and sign in again");
   }
 
   /** Returns the encryption of the folder. The first write creates its key. */
   async #keyIn(store: Store): Promise<SealedValues> {
-    const known = await this.#usableKey(store);
-    if (known) return known;
+    const presentKey = await this.#usableKey(store);
+    if (presentKey) return presentKey;
     // Another process may create the key at the same time.
     const create = async (): Promise<SealedValues> => {
       if (!(await this.#key.read())) await this.#key.make();
-      const created = (await this.#key.read())!;
-      for (const name of [anyKey, keyEntry(created)]) await store.set(name, "", { ttl: unlimited });
-      return created;
+      const newKey = (await this.#key.read())!;
+      for (const name of [anyKey, keyEntry(newKey)]) await store.set(name, "", { ttl: unlimitedTtl });
+      return newKey;
     };
     return withLease("lease", create, { store, clock: this.#clock });
   }
@@ -127,12 +127,12 @@ class FileCredentials implements CredentialStorage {
     if (!values) {
       if ((await store.get(anyKey)) === undefined) return undefined;
       // Another process may have created the key since.
-      const created = await this.#key.read();
-      if (created) return this.#usableKey(store);
+      const newKey = await this.#key.read();
+      if (newKey) return this.#usableKey(store);
       throw unusable(this.#folder, "its file key.json is missing. Restore it, or delete the folder and sign in again");
     }
     const isListed = async (): Promise<boolean> => (await store.get(keyEntry(values))) !== undefined;
-    if (!values.isInLog || (await isListed())) return values;
+    if (await isListed()) return values;
     // Another process may be creating the key.
     if (await withLease("lease", isListed, { store, clock: this.#clock })) return values;
     const why = "its log is damaged, or encrypted with another key than the one in key.json";

@@ -49,7 +49,7 @@ export function keychain(options: KeychainOptions = {}): KeyStorage {
       // Not the kernel's keyring, which is the fallback and is lost when the machine restarts.
       return await work(new AsyncEntry(service, account, { linux: { store: "secret-service" } }));
     } catch (cause) {
-      throw failed(
+      throw keychainError(
         `The system's keychain cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
         cause,
       );
@@ -70,13 +70,13 @@ async function load(): Promise<KeyringModule> {
     // Imported when it is used, because the package is optional.
     return (await import(/* webpackIgnore: true */ packageName)) as KeyringModule;
   } catch (cause) {
-    throw failed(
+    throw keychainError(
       `The package ${packageName}, which accesses the system's keychain, is missing. Run npm install ${packageName}`,
       cause,
     );
   }
 }
 
-function failed(message: string, cause: unknown): LocalError {
+function keychainError(message: string, cause: unknown): LocalError {
   return new LocalError("unusable_storage", message, { cause });
 }

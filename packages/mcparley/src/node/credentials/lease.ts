@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readlink } from "node:fs/promises";
 import { hostname } from "node:os";
-import { onAbort } from "../../rpc/abort.ts";
+import { onAbort, pause, routineEnd, within } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -44,19 +44,16 @@ async function takeLease(name: string, owner: string, { store, clock, signal }: 
   signal?.throwIfAborted();
   if (await tryToTake(name, owner, store)) return;
   let wake: (() => void) | undefined;
-  let shouldRetry = false;
-  const retry = (): void => {
-    shouldRetry = true;
-    wake?.();
-  };
+  const retry = (): void => wake?.();
   const unsubscribe = await store.subscribe(name, retry);
   const stopListening = signal && onAbort(signal, retry);
   try {
     for (;;) {
+      // A release during the attempt ends the wait after it.
+      const nextRelease = new Promise<void>((resolve) => (wake = resolve));
       signal?.throwIfAborted();
       if (await tryToTake(name, owner, store)) return;
-      if (!shouldRetry) await sleep(clock, (resolve) => (wake = resolve));
-      shouldRetry = false;
+      await within(nextRelease, retryInterval, clock);
     }
   } finally {
     stopListening?.();
@@ -88,32 +85,19 @@ async function processSpace(): Promise<string> {
   return JSON.stringify([hostname(), namespace]);
 }
 
-/** Waits for an interval, or until `wake` is called. */
-async function sleep(clock: Clock, onStart: (wake: () => void) => void): Promise<void> {
-  let timer: unknown;
-  await new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, retryInterval);
-    onStart(resolve);
-  });
-  clock.clearTimeout(timer);
-}
-
 /** Renews a lease. The returned function stops this, and settles when no renewal is in flight. */
 function renewLease(name: string, owner: string, { store, clock }: LeaseOptions): () => Promise<void> {
-  let isOver = false;
-  let underWay: Promise<unknown> = Promise.resolve();
-  let timer: unknown;
-  const again = (): void => {
-    timer = clock.setTimeout(() => {
+  const end = new AbortController();
+  const renew = async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      await pause(clock, renewInterval, end.signal);
       // The next renewal compensates for one that fails.
-      underWay = store.compareAndSet(name, owner, owner, { ttl: leaseTtl }).catch(() => {});
-      void underWay.then(() => isOver || again());
-    }, renewInterval);
+      await store.compareAndSet(name, owner, owner, { ttl: leaseTtl }).catch(() => {});
+    }
   };
-  again();
-  return async () => {
-    isOver = true;
-    clock.clearTimeout(timer);
-    await underWay;
+  const renewing = renew().catch(() => {});
+  return () => {
+    end.abort(routineEnd);
+    return renewing;
   };
 }

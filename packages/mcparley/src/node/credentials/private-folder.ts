@@ -10,13 +10,13 @@ const forOthers = 0o077;
  * or if other users can read or write it. Not checked on Windows, which protects the folders of a user by default.
  */
 export async function isPrivateFolder(folder: string): Promise<boolean> {
-  const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+  const folderStatus = await stat(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw unusable(folder, error.message, error);
   });
-  if (!found) return false;
-  if (!found.isDirectory()) throw unusable(folder, "it is a file. A folder is required");
-  checkOwner(folder, found);
+  if (!folderStatus) return false;
+  if (!folderStatus.isDirectory()) throw unusable(folder, "it is a file. A folder is required");
+  checkOwner(folder, folderStatus);
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name);
     // Another process may have removed the file.
@@ -38,9 +38,9 @@ function checkOwner(file: string, { mode, uid }: { mode: number; uid: number }):
   if (process.platform === "win32") return;
   if (uid !== process.getuid?.()) throw unusable(file, "it belongs to another user");
   if ((mode & forOthers) === 0) return;
-  const shown = (mode & 0o777).toString(8).padStart(4, "0");
+  const modeText = (mode & 0o777).toString(8).padStart(4, "0");
   const cure = `chmod go= ${JSON.stringify(file)}`;
-  throw unusable(file, `other users have access to it (mode ${shown}). Restrict it to its owner: ${cure}`);
+  throw unusable(file, `other users have access to it (mode ${modeText}). Restrict it to its owner: ${cure}`);
 }
 
 /** The reason and the cure for errors of the operating system. */

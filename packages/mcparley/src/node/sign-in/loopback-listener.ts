@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 
-const defaultUri = "http://127.0.0.1/callback";
+const defaultOrigin = "http://127.0.0.1";
+const defaultPath = "/callback";
 /** A redirect URI of this machine, with or without a port. Its text is sent as it is registered. */
 const loopbackUri = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::(\d{1,5}))?((?:\/[^/?#][^?#]*|\/)?)$/;
 /** Maximum size of a request's head in bytes. Some authorization servers issue long codes. */
@@ -20,7 +22,7 @@ const headers = {
 };
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`;
-const received = page("Sign-in received", "The program continues. You can close this window.");
+const receivedPage = page("Sign-in received", "The program continues. You can close this window.");
 const notExpected = page("Unexpected request", "You can close this window.");
 
 /** Listens on a port of this machine for one redirect from an authorization server. */
@@ -29,7 +31,7 @@ export class LoopbackListener {
   readonly #http: Server;
   readonly #expectedUrl: URL;
   readonly #sockets = new Set<Socket>();
-  #expected: { readonly state: string | undefined; take(url: URL): void } | undefined;
+  #expectedRedirect: { readonly state: string | undefined; take(url: URL): void } | undefined;
 
   /**
    * Listens at `previous`, a registered redirect URI of this machine, if its port is free, and on a free port if it has none
@@ -39,16 +41,16 @@ export class LoopbackListener {
     const http = createServer({ maxHeaderSize, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 });
     const [, origin = "", port, path = ""] = loopbackUri.exec(previous ?? "") ?? [];
     const isUsable = origin !== "" && (port === undefined || (Number(port) >= 1024 && Number(port) <= 65_535));
-    const isListening =
-      isUsable &&
-      (await listen(http, origin, Number(port ?? 0)).then(
-        () => true,
-        () => false,
-      ));
-    if (isListening) return new LoopbackListener(http, origin, path);
-    const { origin: defaultOrigin, pathname } = new URL(defaultUri);
+    if (isUsable) {
+      try {
+        await listen(http, origin, Number(port ?? 0));
+        return new LoopbackListener(http, origin, path);
+      } catch {
+        // The port is not free, or this machine has no such address.
+      }
+    }
     await listen(http, defaultOrigin, 0);
-    return new LoopbackListener(http, defaultOrigin, pathname);
+    return new LoopbackListener(http, defaultOrigin, defaultPath);
   }
 
   private constructor(http: Server, origin: string, path: string) {
@@ -68,28 +70,20 @@ export class LoopbackListener {
    * Resolves with the URL of the first request that has the state, or with any state if it is undefined. Other requests are
    * answered with status 404. Rejects with the reason of the signal.
    */
-  receive(state: string | undefined, signal: AbortSignal): Promise<URL> {
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const abort = (): void => {
-        this.#expected = undefined;
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      this.#expected = {
-        state,
-        take: (url) => {
-          this.#expected = undefined;
-          signal.removeEventListener("abort", abort);
-          resolve(url);
-        },
-      };
-    });
+  async receive(state: string | undefined, signal: AbortSignal): Promise<URL> {
+    const redirect = new Promise<URL>((resolve) => (this.#expectedRedirect = { state, take: resolve }));
+    try {
+      return await unlessAborted(redirect, signal, "The sign-in");
+    } catch {
+      throw signal.reason;
+    } finally {
+      this.#expectedRedirect = undefined;
+    }
   }
 
   /** Stops listening, and sends the responses that were written. */
   async close(): Promise<void> {
-    this.#expected = undefined;
+    this.#expectedRedirect = undefined;
     if (!this.#http.listening) return;
     await new Promise<void>((resolve) => {
       this.#http.close(() => resolve());
@@ -98,24 +92,26 @@ export class LoopbackListener {
     });
   }
 
-  #answer({ method, url = "", headers: { host: requested } }: IncomingMessage, response: ServerResponse): void {
+  #answer({ method, url = "", headers: { host: requestedHost } }: IncomingMessage, response: ServerResponse): void {
     // Another Host than that of the redirect URI is a sign of DNS rebinding.
     const { host, pathname } = this.#expectedUrl;
-    const isCallback = method === "GET" && requested === host && url.startsWith(`${pathname}?`);
+    const isCallback = method === "GET" && requestedHost === host && url.startsWith(`${pathname}?`);
     const redirect = isCallback ? new URL(url, this.#expectedUrl) : undefined;
-    const expected = this.#expected;
-    const isExpected = redirect && expected && matches(redirect, expected.state);
+    const expectedRedirect = this.#expectedRedirect;
+    const isExpected = redirect && expectedRedirect && matches(redirect, expectedRedirect.state);
     response.writeHead(isExpected ? 200 : 404, headers);
-    response.end(isExpected ? received : notExpected);
-    if (isExpected) expected.take(redirect);
+    response.end(isExpected ? receivedPage : notExpected);
+    if (!isExpected) return;
+    this.#expectedRedirect = undefined;
+    expectedRedirect.take(redirect);
   }
 }
 
 /** Returns whether the state is the expected one. A repeated parameter is refused, because it can be read in two ways. */
-function matches({ searchParams }: URL, expected: string | undefined): boolean {
+function matches({ searchParams }: URL, expectedState: string | undefined): boolean {
   const [state, ...more] = searchParams.getAll("state");
   if (state === undefined || more.length > 0) return false;
-  return expected === undefined || state === expected;
+  return expectedState === undefined || state === expectedState;
 }
 
 async function listen(http: Server, origin: string, port: number): Promise<void> {

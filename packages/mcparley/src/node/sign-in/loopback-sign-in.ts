@@ -47,15 +47,15 @@ export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
         async visit(authorizationUrl, signal) {
           const limit = timeLimit === 1000 ? "1 second" : `${timeLimit / 1000} seconds`;
           const message = `The user did not return from the sign-in within ${limit}.`;
-          const ended = linkWithin({ clock, ms: timeLimit, message }, signal);
+          const visitLimit = linkWithin({ clock, ms: timeLimit, message }, signal);
           // The browser can return before the program that opened it has ended.
-          const redirect = listener.receive(authorizationUrl.searchParams.get("state") ?? undefined, ended.signal);
+          const redirect = listener.receive(authorizationUrl.searchParams.get("state") ?? undefined, visitLimit.signal);
           redirect.catch(() => {});
           try {
             await Promise.race([redirect, send(authorizationUrl, open)]);
             return await redirect;
           } finally {
-            ended.unlink();
+            visitLimit.unlink();
           }
         },
         close: () => listener.close(),
@@ -102,11 +102,11 @@ export interface OpenUrlOptions {
  */
 export async function openUrl(url: string | URL, options: OpenUrlOptions = {}): Promise<void> {
   const { platform = process.platform, env = process.env, launch = launchDetached } = options;
-  const parsed = new URL(url);
-  if (!isSecureUrl(parsed) || parsed.username || parsed.password)
+  const parsedUrl = new URL(url);
+  if (!isSecureUrl(parsedUrl) || parsedUrl.username || parsedUrl.password)
     throw new Error("only https URLs without a user name are opened");
   const [command, args] = opener(platform, env);
-  await launch(command, [...args, parsed.href]);
+  await launch(command, [...args, parsedUrl.href]);
 }
 
 function opener(

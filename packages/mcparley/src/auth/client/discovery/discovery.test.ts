@@ -9,7 +9,7 @@ const atRoot = "https://mcp.example/.well-known/oauth-protected-resource";
 
 function resource(documents: Record<string, unknown>, challenged?: string) {
   const { fetch, asked } = documentServer(documents);
-  return { asked, found: discoverResource(fetch, server, { challenged }) };
+  return { asked, found: discoverResource(fetch, server, { challengeUrl: challenged }) };
 }
 
 describe("the metadata of a server", () => {
@@ -165,7 +165,7 @@ describe("the authorization server of a token that was issued at the origin of t
   const find = (issuer: string, documents: Record<string, unknown>) => {
     const { fetch } = documentServer(documents);
     const token = { issuer, resource: server.href, tokenType: "bearer" } as const;
-    return discoverFor(token, { fetch, server, resource: undefined, signal: new AbortController().signal });
+    return discoverFor(token, { fetch, server, options: {}, signal: new AbortController().signal });
   };
   const [plain, withSlash] = ["https://mcp.example", "https://mcp.example/"];
   const naming = (issuer: string) => ({ "https://mcp.example/.well-known/oauth-authorization-server": { issuer } });

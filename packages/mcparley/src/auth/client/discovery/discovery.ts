@@ -23,9 +23,9 @@ const maxHeader = 16_384;
 export async function readChallenge(headers: ReplyHeaders): Promise<Challenge> {
   const header = headers.get("www-authenticate");
   const challenges = header === null || header.length > maxHeader ? [] : await parseChallenges(header);
-  const known = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop");
+  const tokenChallenges = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop");
   const find = (name: "error" | "error_description" | "scope" | "resource_metadata"): string | undefined =>
-    known.map(({ parameters }) => parameters[name]).find((value) => value !== undefined);
+    tokenChallenges.map(({ parameters }) => parameters[name]).find((value) => value !== undefined);
   const scope = find("scope");
   return {
     error: find("error"),
@@ -51,7 +51,7 @@ export function splitScope(scope: string): string[] {
 }
 
 /** An MCP server and the authorization server that issues tokens for it. */
-export interface Discovered {
+export interface Discovery {
   readonly server: URL;
   readonly issuer: string;
   readonly metadata: AuthorizationServer;
@@ -69,7 +69,7 @@ export interface Discovered {
   /** The algorithms of DPoP proofs that the server accepts. Undefined if it does not state them. */
   readonly dpopAlgorithms: readonly string[] | undefined;
   /** Finds the next authorization server that the MCP server names. Undefined if this one is the last. */
-  readonly discoverNext?: (() => Promise<Discovered>) | undefined;
+  readonly discoverNext?: (() => Promise<Discovery>) | undefined;
 }
 
 /** Maximum number of authorization servers that are tried. */
@@ -79,63 +79,56 @@ interface DiscoverOptions {
   fetch: GuardedFetch;
   server: URL;
   /** The URL of the metadata, from a challenge. */
-  challenged: string | undefined;
+  challengeUrl: string | undefined;
   /** Whether the server refused a request because of its token. */
   isTokenRequired: boolean;
-  /** The issuer of the stored tokens. It has precedence, and is not replaced while it is unavailable. */
-  stored: string | undefined;
+  /** The issuer of the stored tokens has precedence, and is not replaced while it is unavailable. Their resource was accepted before. */
+  location: { readonly issuer: string; readonly resource: string } | undefined;
   /** The other issuers for which credentials exist, best first. */
-  preferred: readonly string[];
+  preferredIssuers: readonly string[];
   /** Whether another authorization server is used if the best one fails. */
   mayChangeIssuer: boolean;
-  /** The only issuer to use. */
-  issuer: string | undefined;
-  /** Replaces the published resource. `false` sends none. */
-  resource: string | false | undefined;
-  /** Decides whether to accept an identifier that is shorter than the URL of the server. */
-  acceptResource: AuthorizationOptions["acceptResource"];
-  /** The identifier that was accepted for this server before. */
-  accepted: string | undefined;
+  options: Pick<AuthorizationOptions, "issuer" | "resource" | "acceptResource">;
   signal: AbortSignal;
 }
 
 /**
- * Finds the authorization server of an MCP server: the first of those that it names whose metadata can be used.
+ * Finds the authorization server of an MCP server. The MCP server names some, and the first one with usable metadata is returned.
  *
  * Throws `LocalError` `authorization_failed` if none can be used: its metadata is missing, names another issuer, or is not
- * that of the issuer that `options.issuer` requires. The same if the server's identifier is not accepted.
+ * that of the issuer that `options.issuer` requires. Also throws it if the identifier of the MCP server is not accepted.
  */
-export async function discover(options: DiscoverOptions): Promise<Discovered> {
-  const { fetch, server, challenged, stored, signal } = options;
-  const published = await discoverResource(fetch, server, { challenged, signal });
-  if (published?.isShorter && published.resource !== options.accepted) {
-    await requireAcceptance(published.resource, options);
+export async function discover(request: DiscoverOptions): Promise<Discovery> {
+  const { fetch, server, challengeUrl, isTokenRequired, location, options, signal } = request;
+  const resourceMetadata = await discoverResource(fetch, server, { challengeUrl, signal });
+  if (resourceMetadata?.isShorter && resourceMetadata.resource !== location?.resource) {
+    await requireAcceptance(resourceMetadata.resource, server, options);
   }
   // The URL of a server is its identifier without the slash that the URL parser adds to an origin.
   const isOrigin = server.pathname === "/" && server.search === "";
-  const resource = published?.resource ?? (isOrigin ? server.origin : server.href);
+  const resource = resourceMetadata?.resource ?? (isOrigin ? server.origin : server.href);
   const resourceMembers = {
     server,
-    isTokenRequired: options.isTokenRequired,
+    isTokenRequired,
     resource,
-    resourceParameter: options.resource === false ? undefined : (options.resource ?? resource),
-    scopesSupported: published?.scopesSupported,
-    isDpopRequired: published?.isDpopRequired ?? false,
-    dpopAlgorithms: published?.dpopAlgorithms,
+    resourceParameter: parameterFor(resource, options),
+    scopesSupported: resourceMetadata?.scopesSupported,
+    isDpopRequired: resourceMetadata?.isDpopRequired ?? false,
+    dpopAlgorithms: resourceMetadata?.dpopAlgorithms,
   };
 
-  async function discoverFirst([issuer, ...others]: readonly string[]): Promise<Discovered> {
+  async function discoverFirst([issuer, ...otherIssuers]: readonly string[]): Promise<Discovery> {
     if (issuer === undefined) {
-      const found = await legacyIssuer(fetch, server, signal);
-      return { ...resourceMembers, ...found, issuer: found.metadata.issuer };
+      const authorizationServer = await legacyIssuer(fetch, server, signal);
+      return { ...resourceMembers, ...authorizationServer, issuer: authorizationServer.metadata.issuer };
     }
-    const discoverNext = others.length > 0 ? (): Promise<Discovered> => discoverFirst(others) : undefined;
+    const discoverNext = otherIssuers.length > 0 ? (): Promise<Discovery> => discoverFirst(otherIssuers) : undefined;
     try {
       const metadata = await discoverIssuer(fetch, issuer, signal);
       return { ...resourceMembers, metadata, isAssumed: false, issuer, discoverNext };
     } catch (error) {
       signal.throwIfAborted();
-      const mayRecover = issuer === stored && isUnavailable(error);
+      const mayRecover = issuer === location?.issuer && isUnavailable(error);
       if (mayRecover || !discoverNext) throw error;
       return discoverNext().catch(() => {
         throw error;
@@ -143,16 +136,17 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
     }
   }
 
-  return discoverFirst(chooseIssuers(published?.authorizationServers ?? [], options));
+  return discoverFirst(chooseIssuers(resourceMetadata?.authorizationServers ?? [], request));
 }
 
 /** Throws `LocalError` `authorization_failed` unless `acceptResource` accepts the identifier for this server. */
 async function requireAcceptance(
   resource: string,
-  { server, acceptResource }: Pick<DiscoverOptions, "server" | "acceptResource">,
+  server: URL,
+  { acceptResource }: DiscoverOptions["options"],
 ): Promise<void> {
-  const accepted: unknown = await acceptResource?.({ resource, server: server.href });
-  if (accepted === true) return;
+  const isAccepted: unknown = await acceptResource?.({ resource, server: server.href });
+  if (isAccepted === true) return;
   const message =
     `${nameOf(server)} publishes the resource identifier ${JSON.stringify(resource.slice(0, 500))}, which is shorter than its URL. ` +
     "A token for it may also be valid at other servers of that origin, so none is requested. " +
@@ -161,18 +155,22 @@ async function requireAcceptance(
 }
 
 /** Returns the issuers to try, best first. Empty if the server names none. */
-function chooseIssuers(named: readonly string[], options: DiscoverOptions): readonly string[] {
-  const { issuer, stored, preferred, mayChangeIssuer, server } = options;
+function chooseIssuers(
+  namedIssuers: readonly string[],
+  { options: { issuer }, location, preferredIssuers, mayChangeIssuer, server }: DiscoverOptions,
+): readonly string[] {
   if (issuer === undefined) {
-    const withCredentials = [stored ?? [], preferred].flat().filter((one) => named.includes(one));
-    return [...new Set([...withCredentials, ...named])].slice(0, mayChangeIssuer ? MAX_ISSUERS : 1);
+    const withCredentials = [location?.issuer ?? [], preferredIssuers]
+      .flat()
+      .filter((one) => namedIssuers.includes(one));
+    return [...new Set([...withCredentials, ...namedIssuers])].slice(0, mayChangeIssuer ? MAX_ISSUERS : 1);
   }
-  if (named.length === 0 || named.includes(issuer)) return [issuer];
-  const accepted = named.map((one) => JSON.stringify(one.slice(0, 500))).join(", ");
+  if (namedIssuers.length === 0 || namedIssuers.includes(issuer)) return [issuer];
+  const issuerList = namedIssuers.map((one) => JSON.stringify(one.slice(0, 500))).join(", ");
   const message =
-    `${nameOf(server)} accepts tokens from ${accepted}, but not from ${JSON.stringify(issuer)}. ` +
+    `${nameOf(server)} accepts tokens from ${issuerList}, but not from ${JSON.stringify(issuer)}. ` +
     "Change the option `issuer` if you trust that issuer.";
-  throw new LocalError("authorization_failed", message, { data: { issuers: named } });
+  throw new LocalError("authorization_failed", message, { data: { issuers: namedIssuers } });
 }
 
 /**
@@ -181,18 +179,30 @@ function chooseIssuers(named: readonly string[], options: DiscoverOptions): read
  */
 export async function discoverFor(
   { issuer, resource, tokenType }: { issuer: string; resource: string; tokenType: "bearer" | "dpop" },
-  options: Pick<DiscoverOptions, "fetch" | "server" | "resource" | "signal">,
-): Promise<Discovered> {
-  const { fetch, server, signal } = options;
+  { fetch, server, options, signal }: Pick<DiscoverOptions, "fetch" | "server" | "options" | "signal">,
+): Promise<Discovery> {
   const isOwnOrigin = issuer === server.origin || issuer === `${server.origin}/`;
-  const found = isOwnOrigin
+  const authorizationServer = isOwnOrigin
     ? await legacyIssuer(fetch, server, signal)
     : { metadata: await discoverIssuer(fetch, issuer, signal), isAssumed: false };
-  if (found.metadata.issuer !== issuer) {
+  if (authorizationServer.metadata.issuer !== issuer) {
     const message = `The authorization server ${JSON.stringify(issuer)} no longer exists at its origin.`;
     throw new LocalError("authorization_failed", message);
   }
-  const resourceParameter = options.resource === false ? undefined : (options.resource ?? resource);
-  const unknown = { isTokenRequired: true, scopesSupported: undefined, dpopAlgorithms: undefined };
-  return { ...found, ...unknown, server, issuer, resource, resourceParameter, isDpopRequired: tokenType === "dpop" };
+  return {
+    ...authorizationServer,
+    server,
+    issuer,
+    resource,
+    resourceParameter: parameterFor(resource, options),
+    isTokenRequired: true,
+    isDpopRequired: tokenType === "dpop",
+    scopesSupported: undefined,
+    dpopAlgorithms: undefined,
+  };
+}
+
+/** Returns the value of the `resource` parameter: that of the option, or else the identifier. */
+function parameterFor(identifier: string, { resource = identifier }: DiscoverOptions["options"]): string | undefined {
+  return resource === false ? undefined : resource;
 }

@@ -30,9 +30,9 @@ interface ResourceMetadata {
 export async function discoverResource(
   fetch: GuardedFetch,
   server: URL,
-  { challenged, signal }: { challenged: string | undefined; signal?: AbortSignal },
+  { challengeUrl, signal }: { challengeUrl: string | undefined; signal?: AbortSignal },
 ): Promise<ResourceMetadata | undefined> {
-  const inChallenge = challenged !== undefined && URL.canParse(challenged) ? [new URL(challenged)] : [];
+  const inChallenge = challengeUrl !== undefined && URL.canParse(challengeUrl) ? [new URL(challengeUrl)] : [];
   let failure: unknown;
   for (const url of [...inChallenge, ...resourceMetadataUrls(server)]) {
     const document = await fetchDocument(fetch, url, { signal }).catch((error: unknown) => {
@@ -85,8 +85,8 @@ function extentOf(resource: string, server: URL): "identical" | "shorter" | "oth
   const { origin, pathname, search, username, password } = new URL(resource);
   if (origin !== server.origin || username !== "" || password !== "") return "other";
   // The authorization server reads the text. Dot segments or a fragment could name another server there than here.
-  const written = resource.replace(/^https?:\/\/[^/?#]*/i, "");
-  if (written !== `${pathname}${search}` && `/${written}` !== `${pathname}${search}`) return "other";
+  const pathText = resource.replace(/^https?:\/\/[^/?#]*/i, "");
+  if (pathText !== `${pathname}${search}` && `/${pathText}` !== `${pathname}${search}`) return "other";
   if (search !== "" && search !== server.search) return "other";
   const [path, serverPath] = [withSlash(pathname), withSlash(server.pathname)];
   if (path === serverPath) return "identical";
@@ -108,9 +108,9 @@ export async function discoverIssuer(
   issuer: string,
   signal?: AbortSignal,
 ): Promise<AuthorizationServer> {
-  if (!URL.canParse(issuer)) throw failed(issuer, "cannot be used: its issuer must be a URL");
+  if (!URL.canParse(issuer)) throw issuerError(issuer, "cannot be used: its issuer must be a URL");
   const metadata = await findMetadata(fetch, [issuer], { signal });
-  if (!metadata) throw failed(issuer, "publishes no metadata at its well-known URLs");
+  if (!metadata) throw issuerError(issuer, "publishes no metadata at its well-known URLs");
   return metadata;
 }
 
@@ -126,8 +126,8 @@ export async function legacyIssuer(
   const { origin } = server;
   const headers = { [PROTOCOL_VERSION_HEADER]: latestLegacy.version };
   // No document named this issuer, so both spellings of the origin are accepted.
-  const found = await findMetadata(fetch, [origin, `${origin}/`], { headers, signal });
-  if (found) return { metadata: found, isAssumed: false };
+  const document = await findMetadata(fetch, [origin, `${origin}/`], { headers, signal });
+  if (document) return { metadata: document, isAssumed: false };
   const metadata: AuthorizationServer = {
     issuer: origin,
     authorization_endpoint: `${origin}/authorize`,
@@ -145,7 +145,7 @@ async function findMetadata(
   options: RequestOptions,
 ): Promise<AuthorizationServer | undefined> {
   const [issuer] = issuers;
-  let other: unknown;
+  let otherIssuer: unknown;
   for (const url of issuerMetadataUrls(new URL(issuer))) {
     const document = await fetchDocument(fetch, url, options);
     if (!document) continue;
@@ -154,14 +154,14 @@ async function findMetadata(
       return document as unknown as AuthorizationServer;
     }
     // A server may return the metadata of another tenant here. The remaining URLs name the tenant differently.
-    other ??= document.issuer ?? null;
+    otherIssuer ??= document.issuer ?? null;
   }
-  if (other === undefined) return undefined;
-  const named = (JSON.stringify(other) ?? "none").slice(0, 500);
-  throw failed(issuer, `publishes metadata of another issuer: ${named}`);
+  if (otherIssuer === undefined) return undefined;
+  const issuerText = (JSON.stringify(otherIssuer) ?? "none").slice(0, 500);
+  throw issuerError(issuer, `publishes metadata of another issuer: ${issuerText}`);
 }
 
-function failed(issuer: string, why: string): LocalError {
+function issuerError(issuer: string, why: string): LocalError {
   const message = `The authorization server ${JSON.stringify(issuer.slice(0, 500))} ${why}.`;
   return new LocalError("authorization_failed", message);
 }
@@ -169,8 +169,8 @@ function failed(issuer: string, why: string): LocalError {
 /** Returns the possible URLs of an authorization server's metadata, in the order of the specification. */
 function issuerMetadataUrls(issuer: URL): URL[] {
   const path = pathOf(issuer);
-  const inserted = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`];
-  const paths = path === "" ? inserted : [...inserted, `${path}/.well-known/openid-configuration`];
+  const insertedPaths = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`];
+  const paths = path === "" ? insertedPaths : [...insertedPaths, `${path}/.well-known/openid-configuration`];
   return paths.map((pathname) => new URL(pathname, issuer.origin));
 }
 

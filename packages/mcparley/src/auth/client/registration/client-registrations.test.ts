@@ -319,47 +319,6 @@ describe("signIn with newClient", () => {
   });
 });
 
-describe("a registration that an earlier version stored", () => {
-  /** Stores a registration as versions without a list did. */
-  async function earlier() {
-    const all = setting();
-    const { world, storage, start } = all;
-    const { clientId } = await start().signIn(notes);
-    await storage.compareAndSet(`clients:${issuer}`, (await storage.get(`clients:${issuer}`)) ?? "", undefined);
-    const single = {
-      id: clientId,
-      method: "none",
-      redirectUris: ["http://127.0.0.1:7777/callback"],
-      secretExpiresAt: 0,
-    };
-    await storage.compareAndSet(`client:${issuer}`, undefined, JSON.stringify(single));
-    return { ...all, clientId, calls: () => all.call(start(), notes), world };
-  }
-
-  test("renews and revokes its tokens, and signs in", async () => {
-    const { world, start, calls, clientId } = await earlier();
-    world.live.clear();
-    expect(await calls()).toBe(202);
-    expect(world.visits).toHaveLength(1);
-    expect(await start().signIn(mail)).toMatchObject({ clientId });
-    expect(await start().signOut(notes)).toBe("revoked");
-    expect(world.registrations).toHaveLength(1);
-  });
-
-  test("stays when a server is signed out, because other servers may have tokens of it", async () => {
-    const { start, clientId } = await earlier();
-    await start().signOut(notes);
-    expect(await start().signIn(notes)).toMatchObject({ clientId });
-  });
-
-  test("is replaced if the issuer has lost it", async () => {
-    const { world, start, storage, clientId } = await earlier();
-    world.clients.clear();
-    expect(await start().signIn(notes)).not.toMatchObject({ clientId });
-    expect(await storage.get(`client:${issuer}`)).toBeUndefined();
-  });
-});
-
 test("sign-ins that are not completed leave at most ten registrations, also at the issuer", async () => {
   const { world, storage, start } = setting();
   world.managesClients = true;

@@ -15,23 +15,23 @@ export interface Registration extends ClientIdentity {
   readonly secretExpiresAt: number;
   /** The client configuration endpoint and its access token (RFC 7592). Undefined if the server has none. */
   readonly configuration?: { readonly url: string; readonly token: string } | undefined;
-  /** The URLs of the MCP servers with tokens of this client. Undefined, and so never empty, in records of earlier versions. */
-  readonly servers?: readonly string[] | undefined;
+  /** The URLs of the MCP servers with tokens of this client. */
+  readonly servers: readonly string[];
   /** The sign-ins that use this client now, also those of other processes. */
-  readonly signIns?: readonly RunningSignIn[] | undefined;
+  readonly signIns: readonly RunningSignIn[];
 }
 
 /** A sign-in for an MCP server. It counts as running until it has ended or `until`, in milliseconds since 1970. */
 interface RunningSignIn {
   readonly server: string;
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
 /** The stored registrations at one authorization server, oldest first. */
-interface Stored {
+interface StoredRegistrations {
   readonly clients: readonly Registration[];
   /** The time at which a registration was replaced. Undefined after tokens were issued to the replacement. */
-  readonly replacedAt?: number;
+  readonly replacedAt?: number | undefined;
 }
 
 /** Milliseconds without a second replacement of a registration to which no tokens were issued. */
@@ -48,63 +48,53 @@ const MAX_UNUSED = 10;
  * another client. It also ends if the authorization server does not accept it. A registration that a sign-in uses stays.
  */
 export class ClientRegistrations {
-  readonly #stored: StoredValue<Stored>;
-  /** The only registration, as earlier versions stored it. */
-  readonly #single: StoredValue<Registration>;
+  readonly #registrations: StoredValue<StoredRegistrations>;
 
   constructor(storage: CredentialStorage, issuer: string) {
-    this.#stored = new StoredValue(storage, `clients:${issuer}`);
-    this.#single = new StoredValue(storage, `client:${issuer}`);
+    this.#registrations = new StoredValue(storage, `clients:${issuer}`);
   }
 
   /** Returns the registrations, oldest first. */
   async read(): Promise<readonly Registration[]> {
-    return withSingle(await this.#stored.read(), await this.#single.read()).clients;
+    return (await this.#registrations.read())?.clients ?? [];
   }
 
-  /** Adds a registration without tokens for a sign-in. Deletes and returns the oldest unused ones if there are too many. */
-  async add(registration: Registration, server: string, now: number): Promise<readonly Registration[]> {
-    let surplus: Registration[] = [];
-    await this.#update(({ clients, ...others }) => {
-      surplus = clients.filter((client) => isUnused(client, now)).slice(0, 1 - MAX_UNUSED);
-      const added = { ...registration, signIns: [{ server, until: now + SIGN_IN_MS }] };
-      return { ...others, clients: [...clients.filter((one) => !surplus.includes(one)), added] };
+  /** Adds a registration, which the sign-in for a server uses. Deletes and returns the oldest unused ones if there are too many. */
+  add(registration: Registration, server: string, now: number): Promise<readonly Registration[]> {
+    return this.#update(({ clients, replacedAt }) => {
+      const surplus = clients.filter((client) => isUnused(client, now)).slice(0, 1 - MAX_UNUSED);
+      const otherClients = clients.filter((client) => !surplus.includes(client));
+      return [{ clients: [...otherClients, withSignIn(registration, server, now)], replacedAt }, surplus];
     });
-    return surplus;
   }
 
   /** Changes a registration after its server has changed it, unless another process has deleted it. */
-  async change({ id, ...changed }: Registration): Promise<void> {
-    await this.#update(({ clients, ...others }) => ({
-      ...others,
-      clients: clients.map((one) => {
-        const { servers, signIns } = one;
-        return one.id === id ? { ...changed, id, servers, signIns } : one;
-      }),
-    }));
+  change(registration: Registration): Promise<void> {
+    return this.#update(({ clients, replacedAt }) => {
+      const changedClients = clients.map((client) => {
+        const { id, servers, signIns } = client;
+        return id === registration.id ? { ...registration, servers, signIns } : client;
+      });
+      return [{ clients: changedClients, replacedAt }, undefined];
+    });
   }
 
   /** Records that a sign-in uses a registration. Returns false if another process has deleted it. */
-  async startSignIn(clientId: string, server: string, now: number): Promise<boolean> {
-    let isStored = false;
-    await this.#update(({ clients, ...others }) => {
-      isStored = clients.some(({ id }) => id === clientId);
-      const started = { server, until: now + SIGN_IN_MS };
-      const changed = clients.map((client) => {
-        const signIns = otherSignIns(client, server);
-        return { ...client, signIns: client.id === clientId ? [...signIns, started] : signIns };
-      });
-      return { ...others, clients: changed };
+  startSignIn(clientId: string, server: string, now: number): Promise<boolean> {
+    return this.#update(({ clients, replacedAt }) => {
+      const changedClients = clients.map((client) =>
+        client.id === clientId ? withSignIn(client, server, now) : withoutSignIn(client, server),
+      );
+      return [{ clients: changedClients, replacedAt }, clients.some(({ id }) => id === clientId)];
     });
-    return isStored;
   }
 
   /** Records that the sign-in for a server has failed. `assign` records a success. */
-  async endSignIn(server: string): Promise<void> {
-    await this.#update(({ clients, ...others }) => ({
-      ...others,
-      clients: clients.map((client) => ({ ...client, signIns: otherSignIns(client, server) })),
-    }));
+  endSignIn(server: string): Promise<void> {
+    return this.#update(({ clients, replacedAt }) => [
+      { clients: clients.map((client) => withoutSignIn(client, server)), replacedAt },
+      undefined,
+    ]);
   }
 
   /**
@@ -112,69 +102,59 @@ export class ClientRegistrations {
    *
    * A replacement to which no tokens were issued stays: a third registration would be refused for the same reason.
    */
-  async forget(clientId: string, now: number): Promise<boolean> {
-    let isForgotten = false;
-    await this.#update((stored) => {
-      const clients = stored.clients.filter(({ id }) => id !== clientId);
-      const isRepeated = stored.replacedAt !== undefined && now - stored.replacedAt < REPLACEMENT_MS;
+  forget(clientId: string, now: number): Promise<boolean> {
+    return this.#update((registrations) => {
+      const clients = registrations.clients.filter(({ id }) => id !== clientId);
       // If another process has deleted it, its replacement has not failed here.
-      const isDeleted = clients.length === stored.clients.length;
-      isForgotten = isDeleted || !isRepeated;
-      return isDeleted || isRepeated ? stored : { clients, replacedAt: now };
+      if (clients.length === registrations.clients.length) return [registrations, true];
+      const isRepeated = registrations.replacedAt !== undefined && now - registrations.replacedAt < REPLACEMENT_MS;
+      return isRepeated ? [registrations, false] : [{ clients, replacedAt: now }, true];
     });
-    return isForgotten;
   }
 
   /**
    * Records that the tokens of a server were issued to this client, or with undefined that the server has no tokens. Deletes
    * and returns the registrations whose last tokens these were.
    */
-  async assign(server: string, clientId: string | undefined, now: number): Promise<readonly Registration[]> {
-    let unused: Registration[] = [];
-    await this.#update(({ clients }) => {
-      const assigned = clients.map((client) => {
-        const { id, servers } = client;
-        const others = servers?.filter((one) => one !== server);
-        const signIns = otherSignIns(client, server);
-        return { ...client, servers: id === clientId ? others?.concat(server) : others, signIns };
+  assign(server: string, clientId: string | undefined, now: number): Promise<readonly Registration[]> {
+    return this.#update(({ clients }) => {
+      const assignedClients = clients.map((client) => {
+        const servers = client.servers.filter((one) => one !== server);
+        if (client.id === clientId) servers.push(server);
+        return { ...withoutSignIn(client, server), servers };
       });
-      unused = assigned.filter((client, i) => isUnused(client, now) && clients[i]?.servers?.length !== 0);
-      return { clients: assigned.filter((client) => !unused.includes(client)) };
+      const unusedClients = assignedClients.filter(
+        (client, i) => isUnused(client, now) && clients[i]?.servers.length !== 0,
+      );
+      return [{ clients: assignedClients.filter((client) => !unusedClients.includes(client)) }, unusedClients];
     });
-    return unused;
   }
 
   exclusively<R>(work: () => Promise<R>): Promise<R> {
-    return this.#stored.exclusively(work);
+    return this.#registrations.exclusively(work);
   }
 
-  async #update(change: (stored: Stored) => Stored): Promise<void> {
-    const single = await this.#single.read();
-    await this.#stored.update((stored) => {
-      const changed = change(withSingle(stored, single));
-      return changed.clients.length === 0 && changed.replacedAt === undefined ? undefined : changed;
+  #update<R>(change: (registrations: StoredRegistrations) => readonly [StoredRegistrations, R]): Promise<R> {
+    return this.#registrations.update((present = { clients: [] }) => {
+      const [registrations, result] = change(present);
+      const isEmpty = registrations.clients.length === 0 && registrations.replacedAt === undefined;
+      return [isEmpty ? undefined : registrations, result];
     });
-    if (single) await this.#single.set(undefined);
   }
 }
 
 /** Whether a client has no tokens, and no sign-in uses it. */
 function isUnused({ servers, signIns }: Registration, now: number): boolean {
-  return servers?.length === 0 && !signIns?.some(({ until }) => until > now);
+  return servers.length === 0 && !signIns.some(({ expiresAt }) => expiresAt > now);
 }
 
-function otherSignIns({ signIns = [] }: Registration, server: string): readonly RunningSignIn[] {
-  return signIns.filter((one) => one.server !== server);
+function withSignIn(client: Registration, server: string, now: number): Registration {
+  const { signIns } = withoutSignIn(client, server);
+  return { ...client, signIns: [...signIns, { server, expiresAt: now + SIGN_IN_MS }] };
 }
 
-/** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
-export function offlineRefusal(storage: CredentialStorage, issuer: string, clientId: string): StoredValue<true> {
-  return new StoredValue(storage, `offline-refused:${JSON.stringify([issuer, clientId])}`);
-}
-
-function withSingle(stored: Stored = { clients: [] }, single: Registration | undefined): Stored {
-  if (!single || stored.clients.some(({ id }) => id === single.id)) return stored;
-  return { ...stored, clients: [single, ...stored.clients] };
+function withoutSignIn(client: Registration, server: string): Registration {
+  return { ...client, signIns: client.signIns.filter((signIn) => signIn.server !== server) };
 }
 
 /** The members of a response to a registration that are stored. The server chooses their types. */
@@ -183,7 +163,7 @@ type RegistrationResponse = Readonly<Record<string, unknown>>;
 /** Reads the response to a registration (RFC 7591, 3.2.1; RFC 7592, 3). Members that it omits stay as they are in `before`. */
 export function readRegistration(
   response: RegistrationResponse,
-  before: Pick<Registration, "id" | "redirectUris"> & Partial<Registration>,
+  previousRegistration: Omit<Registration, "secretExpiresAt"> & Partial<Registration>,
   { issuer, now }: { issuer: string; now: number },
 ): Registration {
   const read = (name: string): string | undefined => {
@@ -191,15 +171,15 @@ export function readRegistration(
     return typeof value === "string" ? value : undefined;
   };
   const { client_secret_expires_at: expires } = response;
-  const { secretExpiresAt = 0, configuration } = before;
+  const { secretExpiresAt = 0, configuration } = previousRegistration;
   const url = read("registration_client_uri") ?? configuration?.url;
   const token = read("registration_access_token") ?? configuration?.token;
   // The token is sent only to the issuer.
   const isOfIssuer = url !== undefined && URL.canParse(url) && new URL(url).origin === new URL(issuer).origin;
   return {
-    ...before,
-    secret: read("client_secret") ?? before.secret,
-    method: read("token_endpoint_auth_method") ?? before.method,
+    ...previousRegistration,
+    secret: read("client_secret") ?? previousRegistration.secret,
+    method: read("token_endpoint_auth_method") ?? previousRegistration.method,
     secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, now) : secretExpiresAt,
     configuration: isOfIssuer && token !== undefined ? { url, token } : undefined,
   };

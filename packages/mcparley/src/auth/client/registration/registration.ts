@@ -6,16 +6,23 @@ import {
   type Registration,
   deleteRegistrations,
   fetchRegistration,
-  offlineRefusal,
   readRegistration,
 } from "./client-registrations.ts";
 import { StoredValue } from "../credentials.ts";
-import type { Discovered } from "../discovery/discovery.ts";
-import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "../endpoints.ts";
+import type { Discovery } from "../discovery/discovery.ts";
+import { type OAuthClient, pushAuthorization, registerClient, requestTokens } from "../endpoints.ts";
 import { type GrantContext, type TokenAssignment, requireEndpoint } from "../grant.ts";
-import { authenticate } from "./known-client.ts";
-import { isClientRefusal, refusalCode } from "../oauth-error.ts";
+import { authenticate } from "./oauth-client.ts";
+import { isClientRefusal, refusalCode, withSentence } from "../oauth-error.ts";
 import type { RegisteredClient, RegistrationOptions } from "../options.ts";
+
+/** The context of a sign-in, with the options that name its clients. */
+export interface ClientContext extends GrantContext {
+  readonly options: RegistrationOptions;
+}
+
+/** Access to what is stored for the clients at an authorization server. */
+type StorageContext = Pick<GrantContext, "storage"> & Pick<TokenAssignment, "discovery">;
 
 /** Returns the issuers of the clients that were registered manually. */
 export function manualIssuers(options: RegistrationOptions): readonly string[] {
@@ -23,21 +30,24 @@ export function manualIssuers(options: RegistrationOptions): readonly string[] {
 }
 
 /** Returns the redirect URI that is already registered, to use it again. */
-export async function registeredRedirectUri(
-  { redirectUri }: RegistrationOptions,
-  context: GrantContext,
-): Promise<string | undefined> {
-  return redirectUri ?? (await usableRegistrations(context)).at(-1)?.redirectUris[0];
+export async function registeredRedirectUri(context: ClientContext): Promise<string | undefined> {
+  return context.options.redirectUri ?? (await usableRegistrations(context)).at(-1)?.redirectUris[0];
 }
 
-const registrationsAt = ({ storage, at }: GrantContext): ClientRegistrations =>
-  new ClientRegistrations(storage, at.issuer);
+function registrationsAt({ storage, discovery }: StorageContext): ClientRegistrations {
+  return new ClientRegistrations(storage, discovery.issuer);
+}
+
+/** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
+export function offlineRefusal({ storage, discovery }: StorageContext, clientId: string): StoredValue<true> {
+  return new StoredValue(storage, `offline-refused:${JSON.stringify([discovery.issuer, clientId])}`);
+}
 
 /** Returns the stored registrations whose secrets have not expired, oldest first. */
 async function usableRegistrations(context: GrantContext): Promise<readonly Registration[]> {
   const now = context.clock.now();
-  const stored = await registrationsAt(context).read();
-  return stored.filter(({ secretExpiresAt }) => secretExpiresAt === 0 || secretExpiresAt > now);
+  const registrations = await registrationsAt(context).read();
+  return registrations.filter(({ secretExpiresAt }) => secretExpiresAt === 0 || secretExpiresAt > now);
 }
 
 /**
@@ -46,52 +56,41 @@ async function usableRegistrations(context: GrantContext): Promise<readonly Regi
  *
  * Throws `LocalError` `authorization_failed` if none of these is possible.
  */
-export async function findClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  redirectUri: string,
-): Promise<KnownClient> {
-  const manual = await manualClient(options, context);
+export async function findClient(context: ClientContext, redirectUri: string): Promise<OAuthClient> {
+  const { discovery, clock, options } = context;
+  const manual = await manualClient(context);
   if (manual) return authenticate(manual, context);
   const { clientMetadataUrl } = options;
-  if (clientMetadataUrl !== undefined && context.at.metadata.client_id_metadata_document_supported === true) {
+  if (clientMetadataUrl !== undefined && discovery.metadata.client_id_metadata_document_supported === true) {
     return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
   const registrations = registrationsAt(context);
-  const { at, clock, storage, endpoints } = context;
   return registrations.exclusively(async () => {
-    const isNew = context.registration === "new";
-    const earlier = isNew ? undefined : await earlierClient(options, context, redirectUri);
-    if (earlier && (await registrations.startSignIn(earlier.client.client_id, at.server.href, clock.now())))
-      return earlier;
-    const registered = await register(options, context, redirectUri);
-    const known = await authenticate(registered, context);
-    const surplus = await registrations.add(registered, at.server.href, clock.now());
-    await deleteUnused(surplus, { storage, issuer: at.issuer, fetch: endpoints.fetch });
-    return known;
+    const earlier = context.registration === "new" ? undefined : await earlierClient(context, redirectUri);
+    if (earlier && (await registrations.startSignIn(earlier.id, discovery.server.href, clock.now()))) return earlier;
+    const registration = await register(context, redirectUri);
+    const client = await authenticate(registration, context);
+    const surplus = await registrations.add(registration, discovery.server.href, clock.now());
+    await deleteUnused(surplus, context);
+    return client;
   });
 }
 
 /** Records that a sign-in has failed, so that it uses its client no longer. */
 export async function releaseClient(context: GrantContext): Promise<void> {
-  await registrationsAt(context).endSignIn(context.at.server.href);
+  await registrationsAt(context).endSignIn(context.discovery.server.href);
 }
 
 /** Returns the client of the last registration that may use this redirect URI. */
-async function earlierClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  redirectUri: string,
-): Promise<KnownClient | undefined> {
-  const usable = await usableRegistrations(context);
+async function earlierClient(context: ClientContext, redirectUri: string): Promise<OAuthClient | undefined> {
+  const registrations = await usableRegistrations(context);
   const findFor = (uri: string): Registration | undefined =>
-    usable.findLast(({ redirectUris }) => redirectUris.includes(uri));
+    registrations.findLast(({ redirectUris }) => redirectUris.includes(uri));
   const exact = findFor(redirectUri);
-  if (exact)
-    return context.registration === "checked" ? checkedClient(options, context, exact) : authenticate(exact, context);
+  if (exact) return context.registration === "checked" ? checkedClient(context, exact) : authenticate(exact, context);
   const flexible = findFor(withoutPort(redirectUri));
-  const known = flexible && (await authenticate(flexible, context));
-  return known && (await acceptsRedirectUri(known, context, redirectUri)) ? known : undefined;
+  const client = flexible && (await authenticate(flexible, context));
+  return client && (await acceptsRedirectUri(client, context, redirectUri)) ? client : undefined;
 }
 
 /**
@@ -103,42 +102,35 @@ async function earlierClient(
  *
  * Throws the refusal of a server that also refused the previous registration.
  */
-async function checkedClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  registration: Registration,
-): Promise<KnownClient | undefined> {
-  const { at, endpoints, clock, signal } = context;
-  const { id } = registration;
-  const response = await fetchRegistration(endpoints.fetch, registration, signal);
+async function checkedClient(context: ClientContext, registration: Registration): Promise<OAuthClient | undefined> {
+  const { discovery, fetch, report, clock, signal } = context;
+  const response = await fetchRegistration(fetch, registration, signal);
   if (response) {
-    const present = readRegistration(response, registration, { issuer: at.issuer, now: clock.now() });
+    const present = readRegistration(response, registration, { issuer: discovery.issuer, now: clock.now() });
     if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).change(present);
     return authenticate(present, context);
   }
-  const known = await authenticate(registration, context);
-  const refusal = await clientRefusal(known, context);
+  const client = await authenticate(registration, context);
+  const refusal = await clientRefusal(client, context);
   // The other code may mean only that the client may not use refresh tokens.
-  if (!refusal || (refusalCode(refusal) !== "invalid_client" && response !== false)) return known;
-  endpoints.report(refusal.message);
-  if (await forgetClient(options, context, id)) return undefined;
-  throw refusedClient(refusal, id, options);
+  if (!refusal || (refusalCode(refusal) !== "invalid_client" && response !== false)) return client;
+  report(refusal.message);
+  if (await forgetClient(context, registration.id)) return undefined;
+  throw refusedClient(refusal, registration.id, context.options);
 }
 
 /**
  * Returns the error with which the token endpoint refuses a client, or undefined if it knows the client. It requests the renewal of an
  * invalid token, because every other answer than the refusal of the client shows that the client is known.
  */
-export async function clientRefusal(
-  known: KnownClient,
-  { endpoints, signal }: Pick<GrantContext, "endpoints" | "signal">,
-): Promise<LocalError | undefined> {
+export async function clientRefusal(client: OAuthClient, context: GrantContext): Promise<LocalError | undefined> {
   // The refusal of the token is expected, so it is no step of the sign-in.
-  const silent = { ...endpoints, report: () => {} };
+  const silent = { ...context, report: () => {} };
+  const parameters = { refresh_token: crypto.randomUUID() };
   try {
-    await refreshToken(silent, known, { token: crypto.randomUUID(), what: "to accept the client" });
+    await requestTokens(silent, client, { grantType: "refresh_token", parameters, what: "to accept the client" });
   } catch (error) {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     if (isClientRefusal(error)) return error;
   }
   return undefined;
@@ -152,8 +144,7 @@ function withoutPort(redirectUri: string): string {
 }
 
 /** Whether a server accepts a redirect URI of a client. Only a pushed request shows it before a page opens. */
-async function acceptsRedirectUri(known: KnownClient, context: GrantContext, redirectUri: string): Promise<boolean> {
-  const { endpoints, signal } = context;
+async function acceptsRedirectUri(client: OAuthClient, context: GrantContext, redirectUri: string): Promise<boolean> {
   const parameters = {
     response_type: "code",
     redirect_uri: redirectUri,
@@ -161,71 +152,65 @@ async function acceptsRedirectUri(known: KnownClient, context: GrantContext, red
     code_challenge_method: "S256",
   };
   try {
-    await pushAuthorization(endpoints, known, parameters);
+    await pushAuthorization(context, client, parameters);
     return true;
   } catch {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     return false;
   }
 }
 
 /** Returns the client to which tokens were issued. Undefined if this client has another identity now. */
-export async function knownClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  clientId: string,
-): Promise<KnownClient | undefined> {
-  const manual = await manualClient(options, context);
+export async function clientOfTokens(context: ClientContext, clientId: string): Promise<OAuthClient | undefined> {
+  const manual = await manualClient(context);
   if (manual?.id === clientId) return authenticate(manual, context);
-  if (clientId === options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, context);
-  const registered = (await registrationsAt(context).read()).find(({ id }) => id === clientId);
-  return registered && authenticate(registered, context);
+  if (clientId === context.options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, context);
+  const registration = (await registrationsAt(context).read()).find(({ id }) => id === clientId);
+  return registration && authenticate(registration, context);
 }
 
 /**
  * Deletes a registration that its server refuses, so that another one replaces it. Returns whether one may replace it. Clients
  * that were not registered dynamically are not deleted.
  */
-export async function forgetClient(
-  options: RegistrationOptions,
-  context: GrantContext,
-  clientId: string,
-): Promise<boolean> {
+export async function forgetClient(context: ClientContext, clientId: string): Promise<boolean> {
+  const { options, clock } = context;
   if (clientId === options.clientMetadataUrl || manualClients(options).some(({ id }) => id === clientId)) return false;
-  await offlineRefusal(context.storage, context.at.issuer, clientId).set(undefined);
-  return registrationsAt(context).forget(clientId, context.clock.now());
+  await offlineRefusal(context, clientId).set(undefined);
+  return registrationsAt(context).forget(clientId, clock.now());
 }
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
 export async function assignTokens(assignment: TokenAssignment): Promise<void> {
-  const { storage, clock, server, issuer, clientId, signedOutClientId } = assignment;
-  const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId, clock.now());
-  if (signedOutClientId !== undefined) await offlineRefusal(storage, issuer, signedOutClientId).set(undefined);
-  await deleteUnused(unused, assignment);
+  const { discovery, clock, clientId, isSignedOut } = assignment;
+  const registrations = registrationsAt(assignment);
+  const unusedClients = await registrations.assign(
+    discovery.server.href,
+    isSignedOut ? undefined : clientId,
+    clock.now(),
+  );
+  if (isSignedOut) await offlineRefusal(assignment, clientId).set(undefined);
+  await deleteUnused(unusedClients, assignment);
 }
 
 /** Deletes what is stored for registrations that are no longer stored, and the registrations at their authorization server. */
 async function deleteUnused(
-  unused: readonly Registration[],
-  { storage, issuer, fetch }: Pick<TokenAssignment, "storage" | "issuer" | "fetch">,
+  unusedClients: readonly Registration[],
+  context: StorageContext & Pick<GrantContext, "fetch">,
 ): Promise<void> {
-  for (const { id } of unused) await offlineRefusal(storage, issuer, id).set(undefined);
-  await deleteRegistrations(fetch, unused);
+  for (const { id } of unusedClients) await offlineRefusal(context, id).set(undefined);
+  await deleteRegistrations(context.fetch, unusedClients);
 }
 
 /** Returns the error for a client that is not replaced by another registration, with the cure. */
-export function refusedClient(
-  { code, message, data }: LocalError,
-  clientId: string,
-  options: RegistrationOptions,
-): LocalError {
+export function refusedClient(refusal: LocalError, clientId: string, options: RegistrationOptions): LocalError {
   const isManual = manualClients(options).some(({ id }) => id === clientId);
   const cure = isManual
     ? "Check the id, the secret and the method of the option `client`."
     : clientId === options.clientMetadataUrl
       ? "Check the document at the URL of the option `clientMetadataUrl`."
       : "Its previous registration was refused too, so no third one is made. Register a client manually, and set the option `client`.";
-  return new LocalError(code, `${message} ${cure}`, { data });
+  return withSentence(refusal, cure);
 }
 
 function manualClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
@@ -233,56 +218,50 @@ function manualClients({ client = [] }: RegistrationOptions): readonly Registere
 }
 
 /**
- * Returns the manually registered client for an issuer. A client without an issuer is bound to the first one that its MCP
+ * Returns the manually registered client for an issuer. A client without an issuer is bound to the first issuer that its MCP
  * server names. Throws `LocalError` `authorization_failed` if all clients belong to other issuers.
  */
-async function manualClient(
-  options: RegistrationOptions,
-  { storage, at }: GrantContext,
-): Promise<RegisteredClient | undefined> {
+async function manualClient({ options, storage, discovery }: ClientContext): Promise<RegisteredClient | undefined> {
   const clients = manualClients(options);
-  const exact = clients.find(({ issuer }) => issuer === at.issuer);
-  if (exact) return exact;
+  const exact = clients.find(({ issuer }) => issuer === discovery.issuer);
+  if (exact || clients.length === 0) return exact;
   const open = clients.find(({ issuer }) => issuer === undefined);
-  if (!open) {
-    if (clients.length === 0) return undefined;
-    throw otherIssuer(manualIssuers(options), at);
-  }
-  const bound = new StoredValue<string>(storage, `given-client:${JSON.stringify([open.id, at.server.origin])}`);
-  const issuer = await bound.read();
-  if (issuer === undefined) await bound.replace(at.issuer);
-  else if (issuer !== at.issuer) throw otherIssuer([issuer], at);
+  if (!open) throw otherIssuer(manualIssuers(options), discovery);
+  const storedIssuer = new StoredValue<string>(
+    storage,
+    `given-client:${JSON.stringify([open.id, discovery.server.origin])}`,
+  );
+  const issuer = await storedIssuer.read();
+  if (issuer === undefined) await storedIssuer.replace(discovery.issuer);
+  else if (issuer !== discovery.issuer) throw otherIssuer([issuer], discovery);
   return open;
 }
 
-async function register(
-  options: RegistrationOptions,
-  context: GrantContext,
-  redirectUri: string,
-): Promise<Registration> {
-  const { at, endpoints, clock } = context;
+async function register(context: ClientContext, redirectUri: string): Promise<Registration> {
+  const { discovery, clock, options } = context;
   const { clientName = "mcparley", clientUri } = options;
-  if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
+  if (discovery.metadata.registration_endpoint === undefined) throw noRegistration(discovery, options);
   requireEndpoint(context, "registration_endpoint");
   const { protocol, hostname } = new URL(redirectUri);
   // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
   const isWeb = protocol === "https:" && !isLoopback(hostname);
-  const { token_endpoint_auth_methods_supported: offered, pushed_authorization_request_endpoint: push } = at.metadata;
+  const { token_endpoint_auth_methods_supported: supportedMethods, pushed_authorization_request_endpoint: push } =
+    discovery.metadata;
   // "none" comes first, because a program on a user's machine cannot keep a secret. Servers differ in the encoding of the
   // values of "client_secret_basic", and the Python SDK revokes no token of its clients.
-  const known = ["none", "client_secret_post", "client_secret_basic"];
+  const methods = ["none", "client_secret_post", "client_secret_basic"];
   const registerFor = async (redirectUris: readonly string[]): Promise<Registration> => {
-    const registered = await registerClient(endpoints, {
+    const response = await registerClient(context, {
       client_name: clientName.toWellFormed(),
       ...(clientUri !== undefined && { client_uri: clientUri }),
       redirect_uris: [...redirectUris],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
-      token_endpoint_auth_method: known.find((method) => offered?.includes(method)) ?? "none",
+      token_endpoint_auth_method: methods.find((method) => supportedMethods?.includes(method)) ?? "none",
       application_type: isWeb ? "web" : "native",
     });
-    const { client_id: id } = registered;
-    return readRegistration(registered, { id, redirectUris, servers: [] }, { issuer: at.issuer, now: clock.now() });
+    const newClient = { id: response.client_id, redirectUris, servers: [], signIns: [] };
+    return readRegistration(response, newClient, { issuer: discovery.issuer, now: clock.now() });
   };
   const flexible = withoutPort(redirectUri);
   if (push === undefined || flexible === redirectUri) return registerFor([redirectUri]);
@@ -293,15 +272,15 @@ async function register(
   });
 }
 
-function otherIssuer(issuers: readonly string[], { server, issuer }: Discovered): LocalError {
-  const registered = issuers.map((one) => JSON.stringify(one)).join(", ");
+function otherIssuer(issuers: readonly string[], { server, issuer }: Discovery): LocalError {
+  const issuerList = issuers.map((one) => JSON.stringify(one)).join(", ");
   const message =
-    `${server.origin} accepts tokens from ${JSON.stringify(issuer)}, but the option client is registered with ${registered}. ` +
+    `${server.origin} accepts tokens from ${JSON.stringify(issuer)}, but the option client is registered with ${issuerList}. ` +
     "Its credentials are not sent to another issuer. If the change is intended, add a client for the new issuer.";
   return new LocalError("authorization_failed", message, { data: { issuer } });
 }
 
-function noRegistration({ issuer, metadata }: Discovered, { clientMetadataUrl }: RegistrationOptions): LocalError {
+function noRegistration({ issuer, metadata }: Discovery, { clientMetadataUrl }: RegistrationOptions): LocalError {
   const document =
     metadata.client_id_metadata_document_supported === true && clientMetadataUrl === undefined
       ? " Or set clientMetadataUrl to the URL of a document that describes the client."

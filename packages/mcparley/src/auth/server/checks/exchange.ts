@@ -2,10 +2,9 @@ import * as oauth from "oauth4webapi";
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError, isTransient } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
-import type { ClientCredential } from "../../client-credential.ts";
-import { toAuthorizationError } from "../../client/oauth-error.ts";
 import { normalizeResponse } from "../../issuer-document.ts";
 import { wrongAudience } from "../../token-audience.ts";
+import type { TokenExchangeOptions, UpstreamToken } from "../options.ts";
 import type { CachedResponse } from "../request-cache.ts";
 import { noUpstreamToken } from "../verified-token.ts";
 import { issuerClient } from "./issuer.ts";
@@ -16,62 +15,30 @@ const reserve = 30_000;
 /** Milliseconds for which a token without a stated lifetime is cached. Some servers write 0 for it. */
 const defaultLifetime = 60_000;
 
-interface ExchangeSetting {
-  readonly issuer: string;
-  readonly client: ClientCredential;
-  readonly tokenEndpoint?: string | undefined;
-  /** The names of the upstream service, of which the issued token must have one as its audience. */
-  readonly recipients: readonly string[];
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly fetch?: typeof fetch | undefined;
-  readonly clock: Clock;
-}
-
-/** A token for an upstream service. */
-interface IssuedToken {
-  readonly token: string;
-  readonly scopes: readonly string[] | undefined;
-}
-
 /** Returns the function that exchanges the token of a caller. */
-export function exchange({
-  issuer,
-  client: credential,
-  tokenEndpoint,
-  recipients,
-  parameters,
-  fetch,
-  clock,
-}: ExchangeSetting): (token: string) => Promise<CachedResponse<IssuedToken>> {
-  const prepare = issuerClient({
-    issuer,
-    client: credential,
-    clock,
-    fetch,
-    endpoint: { name: "token_endpoint", url: tokenEndpoint },
-  });
-
-  /** Requests a token. Rejects with the errors of oauth4webapi. */
-  async function request(token: string): Promise<oauth.TokenEndpointResponse> {
-    const { server, client, authentication, options } = await prepare();
-    const all = { ...parameters, subject_token: token };
-    const sent = await oauth.genericTokenEndpointRequest(server, client, authentication, grantType, all, options);
-    const response = await normalizeResponse(sent);
-    return oauth.processGenericTokenEndpointResponse(server, client, response, {
-      recognizedTokenTypes: { n_a: () => {} },
-    });
-  }
-
+export function exchange(
+  options: TokenExchangeOptions & { clock: Clock },
+  parameters: Readonly<Record<string, string>>,
+): (token: string) => Promise<CachedResponse<UpstreamToken>> {
+  const { issuer, clock, resource, audience } = options;
+  const recipients = [resource, audience].filter((name) => name !== undefined);
+  const sendAs = issuerClient(options, "token_endpoint", options.tokenEndpoint);
   return async (token) => {
-    const issued = await request(token).catch(async (error: unknown) => {
-      const secrets = [token, credential.secret ?? ""];
-      throw toExchangeError(await toAuthorizationError(error, { issuer, what: "to exchange a token", secrets }));
+    const tokens = await sendAs({ token, what: "to exchange a token" }, async (as, requestOptions) => {
+      const all = { ...parameters, subject_token: token };
+      const response = await oauth.genericTokenEndpointRequest(...as, grantType, all, requestOptions);
+      const [server, client] = as;
+      return oauth.processGenericTokenEndpointResponse(server, client, await normalizeResponse(response), {
+        recognizedTokenTypes: { n_a: () => {} },
+      });
+    }).catch((error: LocalError) => {
+      throw toExchangeError(error);
     });
-    const { access_token: upstream, expires_in: seconds, scope } = issued;
+    const { access_token: upstream, expires_in: seconds, scope } = tokens;
     const audienceError = wrongAudience(upstream, recipients);
     if (audienceError !== undefined) throw noUpstreamToken(`${audienceError}.`, { issuer });
-    const until = clock.now() + (seconds ? seconds * 1000 - reserve : defaultLifetime);
-    return { value: { token: upstream, scopes: scope?.split(" ") }, until };
+    const expiresAt = clock.now() + (seconds ? seconds * 1000 - reserve : defaultLifetime);
+    return { value: { token: upstream, scopes: scope?.split(" ") }, expiresAt };
   };
 }
 

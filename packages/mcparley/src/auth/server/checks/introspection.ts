@@ -3,52 +3,31 @@ import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError, isTransient } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import type { ClientCredential } from "../../client-credential.ts";
-import { isClientRefusal, toAuthorizationError } from "../../client/oauth-error.ts";
+import { isClientRefusal } from "../../client/oauth-error.ts";
 import { normalizeResponse } from "../../issuer-document.ts";
+import type { IntrospectionVerifierOptions } from "../options.ts";
 import { issuerUnavailable } from "../verified-token.ts";
 import { issuerClient } from "./issuer.ts";
-
-interface IntrospectionSetting {
-  readonly issuer: string;
-  readonly client: ClientCredential;
-  readonly endpoint?: string | undefined;
-  readonly fetch?: typeof fetch | undefined;
-  readonly clock: Clock;
-}
 
 /**
  * Returns the function that reads the claims of a token. It rejects with `LocalError`: `unreachable` if the issuer does not respond,
  * `authorization_failed` if the issuer refuses the request or its response is invalid.
  */
-export function introspection({
-  issuer,
-  client: credential,
-  endpoint,
-  fetch,
-  clock,
-}: IntrospectionSetting): (token: string) => Promise<JsonObject> {
-  const prepare = issuerClient({
-    issuer,
-    client: credential,
-    clock,
-    fetch,
-    endpoint: { name: "introspection_endpoint", url: endpoint },
-  });
-  return async (token) => {
-    try {
-      const { server, client, authentication, options } = await prepare();
+export function introspection(
+  options: IntrospectionVerifierOptions & { clock: Clock },
+): (token: string) => Promise<JsonObject> {
+  const { issuer, client: credential } = options;
+  const sendAs = issuerClient(options, "introspection_endpoint", options.endpoint);
+  return (token) =>
+    sendAs({ token, what: "to introspect a token" }, async (as, requestOptions) => {
+      const [server, client] = as;
       if (!server.introspection_endpoint) throw withoutEndpoint(issuer);
-      const response = await oauth.introspectionRequest(server, client, authentication, token, {
-        ...options,
-        additionalParameters: { token_type_hint: "access_token" },
-      });
-      return await oauth.processIntrospectionResponse(server, client, await normalizeResponse(response));
-    } catch (error) {
-      const secrets = [token, credential.secret ?? ""];
-      const failed = await toAuthorizationError(error, { issuer, what: "to introspect a token", secrets });
-      throw toIntrospectionError(failed, issuer, credential);
-    }
-  };
+      const more = { ...requestOptions, additionalParameters: { token_type_hint: "access_token" } };
+      const response = await oauth.introspectionRequest(...as, token, more);
+      return oauth.processIntrospectionResponse(server, client, await normalizeResponse(response));
+    }).catch((error: LocalError) => {
+      throw toIntrospectionError(error, issuer, credential);
+    });
 }
 
 function withoutEndpoint(issuer: string): LocalError {
@@ -57,13 +36,13 @@ function withoutEndpoint(issuer: string): LocalError {
 }
 
 /** Distinguishes an issuer that is unavailable from one that refuses this server, which only its operator can correct. */
-function toIntrospectionError(error: Error, issuer: string, { id }: ClientCredential): Error {
-  const { code, data } = error instanceof LocalError ? error : {};
+function toIntrospectionError(error: LocalError, issuer: string, { id }: ClientCredential): LocalError {
+  const { code, data, message } = error;
   const { status } = isObject(data) ? data : {};
   if (status === 401 || status === 403 || isClientRefusal(error)) {
     const fact = `The authorization server ${issuer} refused the client ${JSON.stringify(id)} of this server`;
-    const message = `${fact}, so its tokens cannot be checked. Check the option client. ${error.message}`;
-    return new LocalError("authorization_failed", message, { data });
+    const text = `${fact}, so its tokens cannot be checked. Check the option client. ${message}`;
+    return new LocalError("authorization_failed", text, { data });
   }
   if (code === "authorization_failed" && !isTransient(status)) return error;
   return issuerUnavailable(issuer, "did not respond to the introspection request", error);

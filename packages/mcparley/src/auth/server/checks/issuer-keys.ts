@@ -56,22 +56,22 @@ export function issuerKeys({ issuer, jwks, fetch, clock }: KeysOptions): IssuerK
     return { current: async () => keys, newerThan: async () => Infinity };
   }
   const metadata = issuerMetadata(issuer, fetch, clock);
-  let loaded: KeySet | undefined;
+  let loadedKeys: KeySet | undefined;
   const load = withCooldown(
     async () => {
       const uri = jwks ?? (await metadata()).jwks_uri;
       if (typeof uri !== "string" || uri === "") throw new Error("It has no jwks_uri in its metadata.");
       const response = await fetch(uri, { headers: { accept: "application/json, application/jwk-set+json" } });
       if (response.status !== 200) throw new Error(`${uri} responded with status ${response.status} instead of keys.`);
-      return (loaded = readKeySet(await response.json(), clock.now()));
+      return (loadedKeys = readKeySet(await response.json(), clock.now()));
     },
     { pause: pauseAfterFailure, clock },
   );
   return {
-    current: async () => (loaded && clock.now() < loaded.loadedAt + lifetime ? loaded : load()),
+    current: async () => (loadedKeys && clock.now() < loadedKeys.loadedAt + lifetime ? loadedKeys : load()),
     async newerThan(keys) {
       // Another request may have loaded them.
-      if (loaded && loaded !== keys) return loaded;
+      if (loadedKeys && loadedKeys !== keys) return loadedKeys;
       const wait = keys.loadedAt + pause - clock.now();
       return wait > 0 ? wait : load();
     },
@@ -94,10 +94,10 @@ function readKeySet(document: unknown, loadedAt: number): KeySet {
     loadedAt,
     has,
     async find({ kid, ...header }) {
-      const listed = has(kid) ? kid : undefined;
-      const matching = kid ? sets.filter((set) => set.kid === listed) : sets;
-      const found = await Promise.all(matching.map(({ findKey }) => findKey(header).catch(() => undefined)));
-      return found.filter((key) => key !== undefined).filter(isStrong);
+      const listedKid = has(kid) ? kid : undefined;
+      const matching = kid ? sets.filter((set) => set.kid === listedKid) : sets;
+      const publicKeys = await Promise.all(matching.map(({ findKey }) => findKey(header).catch(() => undefined)));
+      return publicKeys.filter((key) => key !== undefined).filter(isStrong);
     },
   };
 }

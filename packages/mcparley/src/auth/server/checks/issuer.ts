@@ -1,9 +1,10 @@
 import * as oauth from "oauth4webapi";
 import type { Clock } from "../../../rpc/clock.ts";
-import { type AuthenticatedEndpoint, clientAuthentication } from "../../client-authentication.ts";
+import { type AsClient, type AuthenticatedEndpoint, clientAuthentication } from "../../client-authentication.ts";
 import type { ClientCredential } from "../../client-credential.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../../client/guarded-fetch.ts";
 import { discoverIssuer } from "../../client/discovery/metadata.ts";
+import { toAuthorizationError } from "../../client/oauth-error.ts";
 import { withCooldown } from "../request-cache.ts";
 import { issuerUnavailable } from "../verified-token.ts";
 
@@ -19,14 +20,6 @@ export function trustedFetch(fetch: typeof globalThis.fetch | undefined, clock: 
   return makeGuardedFetch({ allowPrivate: true, fetch, clock, timeout });
 }
 
-/** The arguments with which oauth4webapi authenticates this server to an authorization server. */
-interface IssuerClient {
-  readonly server: oauth.AuthorizationServer;
-  readonly client: oauth.Client;
-  readonly authentication: oauth.ClientAuth;
-  readonly options: RequestOptions;
-}
-
 interface RequestOptions {
   [oauth.allowInsecureRequests]: boolean;
   [oauth.customFetch]: (url: string, init: oauth.CustomFetchOptions<"POST", URLSearchParams>) => Promise<Response>;
@@ -35,24 +28,37 @@ interface RequestOptions {
 interface IssuerClientOptions {
   issuer: string;
   client: ClientCredential;
-  fetch: typeof globalThis.fetch | undefined;
+  fetch?: typeof globalThis.fetch | undefined;
   clock: Clock;
-  /** The endpoint of the requests. If its URL is known, the metadata of the issuer is not fetched. */
-  endpoint: { name: AuthenticatedEndpoint; url: string | undefined };
 }
 
-/** Makes this server a client of an authorization server, and returns the function that prepares its requests. */
-export function issuerClient({
-  issuer,
-  client,
-  clock,
-  endpoint,
-  fetch: customFetch,
-}: IssuerClientOptions): () => Promise<IssuerClient> {
-  const authentication = clientAuthentication(client, endpoint.name);
+/** A request about the token of a caller. */
+interface TokenRequest {
+  /** It is removed from errors. */
+  readonly token: string;
+  /** The request in words, such as "to introspect a token". */
+  readonly what: string;
+}
+
+/** Sends a request as a client. Rejects with `LocalError`. */
+type SendAsClient = <T>(
+  request: TokenRequest,
+  send: (as: AsClient, options: RequestOptions) => Promise<T>,
+) => Promise<T>;
+
+/**
+ * Makes this server a client of an authorization server, and returns the function that sends its requests to an endpoint. If the URL of
+ * the endpoint is known, the metadata of the issuer is not fetched.
+ */
+export function issuerClient(
+  { issuer, client, clock, fetch: customFetch }: IssuerClientOptions,
+  endpoint: AuthenticatedEndpoint,
+  url: string | undefined,
+): SendAsClient {
+  const authentication = clientAuthentication(client, endpoint);
   const fetch = trustedFetch(customFetch, clock);
   const metadata = issuerMetadata(issuer, fetch, clock);
-  const options: RequestOptions = {
+  const requestOptions: RequestOptions = {
     // TLS is required by the fetch and by the checks of the options.
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url, { method, headers, body }) => {
@@ -60,10 +66,13 @@ export function issuerClient({
       return fetch(url, { method, headers, body });
     },
   };
-  return async () => {
-    const { name, url } = endpoint;
-    const server = url === undefined ? await metadata() : { issuer, [name]: url };
-    return { server, client: { client_id: client.id }, authentication: await authentication(server), options };
+  return async ({ token, what }, send) => {
+    try {
+      const server = url === undefined ? await metadata() : { issuer, [endpoint]: url };
+      return await send([server, { client_id: client.id }, await authentication(server)], requestOptions);
+    } catch (error) {
+      throw await toAuthorizationError(error, { issuer, what, secrets: [token, client.secret ?? ""] });
+    }
   };
 }
 
@@ -73,16 +82,16 @@ type IssuerMetadata = () => Promise<oauth.AuthorizationServer>;
 /** Fetches the metadata of one authorization server on first use, and again after an hour. */
 export function issuerMetadata(issuer: string, fetch: GuardedFetch, clock: Clock): IssuerMetadata {
   const discover = withCooldown(() => discoverIssuer(fetch, issuer), { pause, clock });
-  let known: { metadata: oauth.AuthorizationServer; until: number } | undefined;
+  let cachedMetadata: { metadata: oauth.AuthorizationServer; expiresAt: number } | undefined;
   return async () => {
-    if (known && clock.now() < known.until) return known.metadata;
+    if (cachedMetadata && clock.now() < cachedMetadata.expiresAt) return cachedMetadata.metadata;
     try {
       const metadata = await discover();
-      known = { metadata, until: clock.now() + lifetime };
+      cachedMetadata = { metadata, expiresAt: clock.now() + lifetime };
       return metadata;
     } catch (cause) {
       // Old metadata is better than refusing all callers while the authorization server is down.
-      if (known) return known.metadata;
+      if (cachedMetadata) return cachedMetadata.metadata;
       throw issuerUnavailable(issuer, "has no readable metadata", cause);
     }
   };

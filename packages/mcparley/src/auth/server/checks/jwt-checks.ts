@@ -1,6 +1,5 @@
 import {
   type CryptoKey,
-  type JSONWebKeySet,
   type JWTHeaderParameters,
   type JWTVerifyOptions,
   type JWTVerifyResult,
@@ -14,18 +13,10 @@ import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { printableJson } from "../../../rpc/printable.ts";
 import { clockDifference, tokenOf } from "../claims.ts";
-import { InvalidToken, type ScopesOf, type TokenVerifier, issuerUnavailable } from "../verified-token.ts";
+import type { JwtVerifierOptions } from "../options.ts";
+import { InvalidToken, type TokenVerifier, issuerUnavailable } from "../verified-token.ts";
 import { trustedFetch } from "./issuer.ts";
 import { type IssuerKeys, type KeySet, issuerKeys } from "./issuer-keys.ts";
-
-interface JwtSetting {
-  readonly verification: Verification;
-  readonly jwks: string | JSONWebKeySet | undefined;
-  readonly types: readonly string[];
-  readonly scopesOf: ScopesOf | undefined;
-  readonly fetch: typeof fetch | undefined;
-  readonly clock: Clock;
-}
 
 interface Verification extends JWTVerifyOptions {
   readonly issuer: string;
@@ -34,16 +25,21 @@ interface Verification extends JWTVerifyOptions {
 }
 
 /** Makes the verifier of the access tokens of one issuer that are JWTs (RFC 9068). */
-export function jwtChecks({ verification, jwks, types, scopesOf, fetch, clock }: JwtSetting): TokenVerifier {
+export function jwtChecks(
+  { jwks, types = ["at+jwt", "JWT"], scopesOf, fetch, clock }: JwtVerifierOptions & { clock: Clock },
+  verification: Verification,
+): TokenVerifier {
   const { issuer } = verification;
   const keys = issuerKeys({ issuer, jwks, fetch: trustedFetch(fetch, clock), clock });
   return async (token) => {
     if (issuerOf(token) !== issuer) return undefined;
     const now = clock.now() / 1000;
-    const dated = { ...verification, currentDate: new Date(clock.now()) };
-    const { payload, protectedHeader } = await verifyWithKeys(token, keys, dated).catch((error: unknown) => {
-      throw toRefusal(error, { issuer, token, now });
-    });
+    const datedVerification = { ...verification, currentDate: new Date(clock.now()) };
+    const { payload, protectedHeader } = await verifyWithKeys(token, keys, datedVerification).catch(
+      (error: unknown) => {
+        throw toRefusal(error, { issuer, token, now });
+      },
+    );
     // A JWT for another purpose, such as a logout, is refused (RFC 8725, 3.11).
     const { typ }: { typ?: unknown } = protectedHeader;
     const type = typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : typ;
@@ -68,14 +64,14 @@ function issuerOf(token: string): unknown {
  * cannot be loaded yet and the token may be signed with a newer key: a new sign-in would not help.
  */
 async function verifyWithKeys(token: string, keys: IssuerKeys, options: Verification): Promise<JWTVerifyResult> {
-  const known = await keys.current();
+  const currentKeys = await keys.current();
   try {
-    return await verify(token, known, options);
+    return await verify(token, currentKeys, options);
   } catch (error) {
-    if (!isKeyUnknown(error, token, known)) throw error;
-    const newer = await keys.newerThan(known);
+    if (!isKeyUnknown(error, token, currentKeys)) throw error;
+    const newer = await keys.newerThan(currentKeys);
     if (typeof newer !== "number") return verify(token, newer, options);
-    if (!isNewer(token, known, options.clockTolerance)) throw error;
+    if (!isNewer(token, currentKeys, options.clockTolerance)) throw error;
     throw keyNotLoaded(token, newer);
   }
 }
@@ -125,10 +121,10 @@ function toRefusal(error: unknown, { issuer, token, now }: { issuer: string; tok
   }
   if (error instanceof errors.JOSEAlgNotAllowed)
     return new InvalidToken("The token is signed with an algorithm that is not allowed.");
-  const unverified = "The signature of the token does not verify";
+  const failureText = "The signature of the token does not verify";
   if (error instanceof errors.JWKSNoMatchingKey)
-    return new InvalidToken(`${unverified}: the issuer has no key ${keyOf(token)} for its algorithm.`);
-  if (error instanceof errors.JWSSignatureVerificationFailed) return new InvalidToken(`${unverified}.`);
+    return new InvalidToken(`${failureText}: the issuer has no key ${keyOf(token)} for its algorithm.`);
+  if (error instanceof errors.JWSSignatureVerificationFailed) return new InvalidToken(`${failureText}.`);
   if (
     error instanceof errors.JWSInvalid ||
     error instanceof errors.JWTInvalid ||

@@ -10,7 +10,7 @@ import { InvalidProof, proofAlgorithms } from "../verified-token.ts";
 /** Maximum length of a proof in characters. */
 const maxProof = 8_192;
 /** Seconds by which the clock of a client may be ahead. */
-const ahead = 10;
+const maxSecondsAhead = 10;
 
 /** A token, the thumbprint of the key that it is bound to, and the store of the server that received it. */
 export interface BoundToken {
@@ -33,7 +33,7 @@ export function proofChecks({
   maxAge,
   nonces,
   clock,
-}: ProofSettings): (request: HttpRequestHead, bound: BoundToken) => Promise<void> {
+}: ProofSettings): (request: HttpRequestHead, boundToken: BoundToken) => Promise<void> {
   // The memory store keeps the last 100,000 used proofs.
   const memory = memoryStore({ clock });
   return async (request, { token, jkt, store = memory }) => {
@@ -48,7 +48,7 @@ export function proofChecks({
     if (typeof payload.jti !== "string") throw new InvalidProof("The jti of the proof must be a string.");
     // The key contains a digest because the client chooses the length of `jti`.
     const key = `dpop:${await digest(`${jkt} ${payload.jti}`)}`;
-    const isFirst = await store.compareAndSet(key, undefined, "1", { ttl: (maxAge + 2 * ahead) * 1000 });
+    const isFirst = await store.compareAndSet(key, undefined, "1", { ttl: (maxAge + 2 * maxSecondsAhead) * 1000 });
     if (!isFirst) throw new InvalidProof("The proof was used before.");
   };
 }
@@ -62,7 +62,7 @@ async function verifySignature(proof: string | undefined, maxAge: number, clock:
       algorithms: [...proofAlgorithms],
       requiredClaims: ["jti", "htm", "htu", "iat", "ath"],
       maxTokenAge: maxAge,
-      clockTolerance: ahead,
+      clockTolerance: maxSecondsAhead,
       currentDate: new Date(clock.now()),
     });
   } catch (error) {
@@ -89,6 +89,6 @@ function wrongTime(date: unknown, clock: Clock): string | undefined {
 function isFor({ path }: HttpRequestHead, resource: string, htu: unknown): boolean {
   if (typeof htu !== "string" || !URL.canParse(htu)) return false;
   const { origin, pathname } = new URL(htu);
-  const known = new URL(resource);
-  return origin === known.origin && (pathname === known.pathname || pathname === path);
+  const resourceUrl = new URL(resource);
+  return origin === resourceUrl.origin && (pathname === resourceUrl.pathname || pathname === path);
 }

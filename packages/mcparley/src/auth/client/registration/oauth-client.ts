@@ -4,7 +4,7 @@ import { clientAuthentication, secretMethods } from "../../client-authentication
 import type { ClientCredential } from "../../client-credential.ts";
 import type { ClientIdentity } from "./client-registrations.ts";
 import { StoredValue } from "../credentials.ts";
-import type { KnownClient } from "../endpoints.ts";
+import type { OAuthClient } from "../endpoints.ts";
 import type { GrantContext } from "../grant.ts";
 
 /**
@@ -13,31 +13,22 @@ import type { GrantContext } from "../grant.ts";
  */
 export async function authenticate(
   { method, ...credential }: ClientIdentity,
-  { at: { metadata }, endpoints, storage }: GrantContext,
-): Promise<KnownClient> {
+  context: GrantContext,
+): Promise<OAuthClient> {
   const { id, secret } = credential;
-  const authenticateAs = (usable: ClientCredential): Promise<KnownClient> =>
-    authenticateClient(usable, { metadata, storage });
-  endpoints.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
-  switch (method) {
-    case "none":
-      return authenticateAs({ id });
-    case undefined: {
-      // Some servers issue a secret although they accept only "none".
-      const { token_endpoint_auth_methods_supported: methods } = metadata;
-      const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
-      return authenticateAs(isPublic ? { id } : credential);
-    }
-    case "client_secret_basic":
-    case "client_secret_post":
-      if (secret !== undefined) return authenticateAs({ id, secret, method });
-      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
-    default:
-      throw unusable(
-        metadata,
-        `the client is registered with the unsupported method ${JSON.stringify(method.slice(0, 100))}`,
-      );
+  const { metadata } = context.discovery;
+  context.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
+  // Some servers issue a secret although they accept only "none".
+  const { token_endpoint_auth_methods_supported: methods } = metadata;
+  const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
+  if (method === "none" || (method === undefined && isPublic)) return authenticateClient({ id }, context);
+  if (method === undefined) return authenticateClient(credential, context);
+  if (method !== "client_secret_basic" && method !== "client_secret_post") {
+    const name = JSON.stringify(method.slice(0, 100));
+    throw unusable(metadata, `the client is registered with the unsupported method ${name}`);
   }
+  if (secret !== undefined) return authenticateClient({ id, secret, method }, context);
+  throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
 }
 
 function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
@@ -55,28 +46,27 @@ function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
  */
 export async function authenticateClient(
   credential: ClientCredential,
-  { metadata, storage }: { metadata: AuthorizationServer } & Pick<GrantContext, "storage">,
-): Promise<KnownClient> {
+  { discovery: { metadata }, storage }: Pick<GrantContext, "discovery" | "storage">,
+): Promise<OAuthClient> {
   const { id, secret, method, privateKey } = credential;
-  const client = { client_id: id };
   const isConfidential = secret !== undefined || privateKey !== undefined;
   const isCertain = secret === undefined || method !== undefined || privateKey !== undefined;
   const [first, second] = isCertain ? [] : secretMethods(metadata);
   if (first === undefined || second === undefined) {
-    return { client, isConfidential, authentication: await clientAuthentication(credential)(metadata) };
+    return { id, isConfidential, authentication: await clientAuthentication(credential)(metadata) };
   }
-  const accepted = new StoredValue<string>(storage, `client-method:${JSON.stringify([metadata.issuer, id])}`);
-  const [preferred, other] = (await accepted.read()) === second ? [second, first] : [first, second];
-  const authenticateBy = (name: typeof preferred): Promise<KnownClient["authentication"]> =>
+  const acceptedMethod = new StoredValue<string>(storage, `client-method:${JSON.stringify([metadata.issuer, id])}`);
+  const [preferredMethod, otherMethod] = (await acceptedMethod.read()) === second ? [second, first] : [first, second];
+  const authenticateBy = (name: typeof preferredMethod): Promise<OAuthClient["authentication"]> =>
     clientAuthentication({ ...credential, method: name })(metadata);
   return {
-    client,
+    id,
     isConfidential,
-    authentication: await authenticateBy(preferred),
+    authentication: await authenticateBy(preferredMethod),
     alternative: {
-      authentication: await authenticateBy(other),
-      refusedMethod: preferred,
-      remember: () => accepted.set(other),
+      authentication: await authenticateBy(otherMethod),
+      refusedMethod: preferredMethod,
+      remember: () => acceptedMethod.set(otherMethod),
     },
   };
 }
