@@ -17,7 +17,7 @@ export class JsonSyntaxError extends Error {
 export interface ParsedJson {
   value: unknown;
   /** Returns the line, from 1, on which the value at a path of keys begins, or undefined if there is none. */
-  lineOf(...path: (string | number)[]): number | undefined;
+  lineOf(this: void, ...path: (string | number)[]): number | undefined;
 }
 
 /**

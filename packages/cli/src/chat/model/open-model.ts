@@ -1,12 +1,17 @@
 import type { LanguageModel, ProviderName } from "@mcparley/host";
 import { UsageError } from "../../terminal/io.ts";
 import { nearest } from "../../terminal/did-you-mean.ts";
-import { type ChatSettings, isVariableName, readChatSettings } from "./chat-settings.ts";
+import {
+  type ChatSettings,
+  type PackageExport,
+  isVariableName,
+  readChatSettings,
+  readPackageExport,
+} from "./chat-settings.ts";
 import { type BaseUrl, readBaseUrl } from "./base-url.ts";
 import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";
 import { withReadableFiles } from "./endpoint-files.ts";
 import { endpointModel } from "./endpoint-model.ts";
-import { type PackageExport, readPackageExport } from "./package-export.ts";
 import type { ModelSurroundings } from "./provider-approval.ts";
 
 export type { ModelSurroundings, ProviderQuestion } from "./provider-approval.ts";
@@ -52,7 +57,7 @@ interface Choice {
  * address, and `Declined` if the user does not confirm a package.
  */
 export async function openModel(words: ModelWords, surroundings: ModelSurroundings): Promise<ChosenModel | undefined> {
-  const settings = readChatSettings(surroundings);
+  const settings = await readChatSettings(surroundings);
   const choice = choose(words, settings, surroundings.env);
   if (!choice) return undefined;
   if (choice.provider !== undefined) {

@@ -2,7 +2,7 @@ import { Declined } from "mcparley";
 import { readApprovals } from "../../targets/approval.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { FoundPackage } from "./find-package.ts";
-import type { PackageExport } from "./package-export.ts";
+import type { PackageExport } from "./chat-settings.ts";
 
 /** The question whether the code of a provider's package may run. */
 export interface ProviderQuestion {

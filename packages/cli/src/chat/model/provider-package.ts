@@ -7,7 +7,7 @@ import { configFolder } from "../../terminal/user-folders.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type FoundPackage, findPackage } from "./find-package.ts";
-import type { PackageExport } from "./package-export.ts";
+import type { PackageExport } from "./chat-settings.ts";
 import { type ModelSurroundings, approveProvider } from "./provider-approval.ts";
 
 /**

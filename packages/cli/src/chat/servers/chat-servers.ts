@@ -1,15 +1,12 @@
 import type { Problem, ReadResult } from "@mcparley/config";
 import type { ServerEntry } from "@mcparley/host";
 import { Declined } from "mcparley";
-import { type Origin, approve } from "../../targets/approval.ts";
+import type { Origin } from "../../targets/approval.ts";
 import type { Target } from "../../targets/target.ts";
 import { readConnection } from "../../targets/network.ts";
-import { findConfigured, findTarget, withWords } from "../../targets/find-target.ts";
+import { approveTarget, configured, findConfigured, findTarget, withWords } from "../../targets/find-target.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { ChatOptions } from "../../commands/chat.ts";
-import { readGivenFile } from "../../targets/config-file.ts";
-import { problemError } from "../../targets/config-problem.ts";
-import { inProjects, readAll } from "../../targets/find-server.ts";
 import type { TargetOption } from "../../targets/known-target.ts";
 import { type TalkSetting, isAttended } from "../../terminal/questions/prompter.ts";
 import { visibleLine } from "../../terminal/text.ts";
@@ -58,10 +55,10 @@ export async function chatServers(
     targets.map(({ target }) => target),
     setting.options,
   );
-  if (isNamed) for (const { target } of targets) if (target.origin) await approve(target.origin, setting);
+  if (isNamed) for (const { target } of targets) await approveTarget(target, setting);
   const taken = new Set<string>();
   // A rule for a server of the user does not apply to one of a project.
-  const reserved = targets.some(isOfProject) ? ownNames(setting.io) : [];
+  const reserved = targets.some(isOfProject) ? await ownNames(setting.io) : [];
   return targets.map((named) => {
     const { target, word } = named;
     const name = uniqueName(serverName(target, word), new Set(isOfProject(named) ? [...taken, ...reserved] : taken));
@@ -96,13 +93,11 @@ async function namedTargets({ targets, command }: ServerWords, { io, options }: 
 async function configuredTargets(setting: StartSetting): Promise<NamedTarget[]> {
   const { io, options, screen } = setting;
   const found: NamedTarget[] = [];
-  for (const word of configuredNames(setting)) {
+  for (const word of await configuredNames(setting)) {
     try {
       const target = await findConfigured(word, options.config, io);
-      if (target.origin) {
-        noteOwnServer(target.origin, setting);
-        await approve(target.origin, setting);
-      }
+      if (target.origin) noteOwnServer(target.origin, setting);
+      await approveTarget(target, setting);
       found.push({ target, word });
     } catch (error) {
       const isExpected = error instanceof Declined || error instanceof UsageError;
@@ -117,8 +112,10 @@ async function configuredTargets(setting: StartSetting): Promise<NamedTarget[]> 
  * Returns the names in the file of `--config`, or in the nearest folder with a configuration file. Disabled servers are left out, as are
  * invalid entries, which are shown.
  */
-function configuredNames({ io, options, screen }: StartSetting): readonly string[] {
-  const { servers, problems } = options.config === undefined ? nearestProject(io) : readGivenFile(options.config, io);
+async function configuredNames({ io, options, screen }: StartSetting): Promise<readonly string[]> {
+  const { problemError, readGivenFile } = await configured();
+  const { servers, problems } =
+    options.config === undefined ? await nearestProject(io) : readGivenFile(options.config, io);
   const [problem] = problems;
   if (problem) throw problemError(problem);
   for (const { message } of servers.flatMap((server) => server.problems)) screen.noteParagraph(message);
@@ -126,13 +123,15 @@ function configuredNames({ io, options, screen }: StartSetting): readonly string
 }
 
 /** Returns the names that the servers of the user have in a chat. */
-function ownNames(io: CommandIo): string[] {
+async function ownNames(io: CommandIo): Promise<string[]> {
+  const { readAll } = await configured();
   const own = readAll(io).servers.filter(({ scope }) => scope !== "project");
   return own.map(({ name }) => usableName(name));
 }
 
 /** Returns the servers and problems of the nearest folder with a configuration file. */
-function nearestProject(io: CommandIo): ReadResult {
+async function nearestProject(io: CommandIo): Promise<ReadResult> {
+  const { inProjects, readAll } = await configured();
   const found = readAll(io);
   const servers = inProjects(found.servers);
   const problems = inProjects(found.problems);
