@@ -3,52 +3,45 @@ import { Dismissed } from "../terminal/questions/prompter.ts";
 import { exitCodeOf } from "../commands/connection/report-error.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { untilAborted } from "../terminal/abort.ts";
-import { type ChatSetting, openChat } from "./open-chat.ts";
+import type { ChatSetting } from "./chat-host.ts";
+import { openChat } from "./open-chat.ts";
 import type { Chat } from "./session/chat.ts";
-import { type DialogQueue, createDialogQueue } from "./session/dialog-queue.ts";
+import { DialogQueue } from "./session/dialog-queue.ts";
 import { showError } from "./session/show-error.ts";
 import { submit, submitData } from "./submit.ts";
 import { messageMenu } from "./suggestions.ts";
 import { showWelcome } from "./session/welcome.ts";
 import { openTerminal } from "../terminal/interactive/open-terminal.ts";
-import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
-
-/** A chat that runs, for Ctrl-C. */
-interface Running {
-  terminal: ChatTerminal | undefined;
-  dialogs: DialogQueue | undefined;
-  chat: Chat | undefined;
-  readonly leaving: AbortController;
-}
 
 /** Runs a chat with the user until the user leaves or the input ends. Returns the exit code. */
 export async function runInteractive(
   setting: ChatSetting,
   onTerminate: (listener: () => void) => () => void,
 ): Promise<number> {
-  const running: Running = { terminal: undefined, dialogs: undefined, chat: undefined, leaving: new AbortController() };
-  const leave = (): void => running.leaving.abort(new Error("The user left the chat."));
-  const terminal = openTerminal(setting.io, {
-    onInterrupt: () => interrupt(running),
-    onEmptied: () => running.dialogs?.inputEmptied(),
-  });
-  const dialogs = createDialogQueue(terminal);
-  Object.assign(running, { terminal, dialogs });
-  setting.outputs.showOn({ note: (text) => terminal.note(text), err: terminal.view });
-  const stopListening = onTerminate(leave);
-  const isAttended = setting.io.isTerminal.stdin && !setting.options.noInput;
+  const { io, outputs, piped, resumed } = setting;
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort(new Error("The user left the chat."));
   let chat: Chat | undefined;
+  // Ctrl-C cancels the work that runs, empties the input, closes a question, and then leaves.
+  const interrupt = (): void => {
+    if (chat?.interruptWork?.()) return;
+    if (!chat?.interruptWork && (terminal.clearInput() || dialogs.dismiss())) return;
+    leave();
+  };
+  const terminal = openTerminal(io, { onInterrupt: interrupt, onEmptied: () => dialogs.inputEmptied() });
+  const dialogs = new DialogQueue(terminal);
+  outputs.showOn({ note: (text) => terminal.note(text), err: terminal.view });
+  const stopListening = onTerminate(leave);
   try {
-    chat = await openChat(setting, { terminal, dialogs, isAttended, leave });
-    running.chat = chat;
-    if (setting.io.isTerminal.stdin) showWelcome(chat, setting.resumed);
-    connectAll(chat);
+    chat = await openChat(setting, { terminal, dialogs, leave });
+    if (io.isTerminal.stdin) showWelcome(chat, resumed);
+    // The servers connect while the user types, also those whose lists are stored. Their failures are shown as notices.
+    for (const server of chat.host.servers.values()) void server.connect().catch(() => {});
     // Nobody reads the state of the servers before the first line of a pipe.
-    if (!setting.io.isTerminal.stdin) await chat.host.ready();
-    const { signal } = running.leaving;
+    if (!io.isTerminal.stdin) await chat.host.ready();
     const code =
-      setting.piped === undefined ? await readMessages(chat, signal) : await sendPiped(setting.piped, chat, signal);
-    await chat.stored();
+      piped === undefined ? await readMessages(chat, leaving.signal) : await sendPiped(piped, chat, leaving.signal);
+    await chat.saver.settled();
     showResume(chat, setting);
     return code;
   } finally {
@@ -56,20 +49,8 @@ export async function runInteractive(
     stopListening();
     await chat?.host.close();
     // A turn that was interrupted by the end is stored when it has ended.
-    await chat?.stored();
+    await chat?.saver.settled();
   }
-}
-
-/** Connects the servers while the user types, also those whose lists are stored. Their failures are shown as notices. */
-function connectAll({ host }: Chat): void {
-  for (const server of host.servers.values()) void server.connect().catch(() => {});
-}
-
-/** Ctrl-C: cancels the work that runs, empties the input, closes a question, and then leaves. */
-function interrupt({ terminal, dialogs, chat, leaving }: Running): void {
-  if (chat?.work?.interrupt()) return;
-  if (!chat?.work && (terminal?.clearInput() || dialogs?.dismiss())) return;
-  leaving.abort(new Error("The user left the chat."));
 }
 
 /** Reads messages until the user leaves. Returns the exit code: of pipes, that of the last failure. */
@@ -139,7 +120,7 @@ function hintOf({ model, host }: Chat): string {
 }
 
 function showResume(chat: Chat, { resumed, leftOut }: ChatSetting): void {
-  const id = chat.storedId();
+  const { id } = chat.saver;
   if (id === undefined || (chat.conversation.messages.length === 0 && !resumed)) return;
   const { dim } = chat.view.style;
   chat.terminal.note(dim(`Continue this conversation with: mcparley chat --resume ${id}`));

@@ -14,10 +14,11 @@ import { type Stop, createStop, endedBySignal } from "../terminal/stop.ts";
 import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { storableTargets } from "./history/storable-targets.ts";
-import { type StoredChat, openHistory } from "./history/stored-chats.ts";
+import type { StoredChat } from "./history/chat-file.ts";
+import { ChatHistory } from "./history/stored-chats.ts";
 import { runInteractive } from "./interactive.ts";
 import { type ChosenModel, type ProviderQuestion, openModel } from "./model/open-model.ts";
-import type { ChatSetting } from "./open-chat.ts";
+import type { ChatSetting } from "./chat-host.ts";
 import { readRequiredStdin } from "./read-stdin.ts";
 import { runOnce } from "./run-once.ts";
 import { type ServerWords, type StartSetting, chatServers } from "./servers/chat-servers.ts";
@@ -96,7 +97,7 @@ async function secondSignal(stop: Stop): Promise<number> {
 async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatSetting> {
   const { io, options, screen } = setting;
   checkOptions(setting);
-  const history = openHistory(io);
+  const history = new ChatHistory(io);
   const resumed = options.resume === undefined ? undefined : await history.load(options.resume);
   const targets = words.targets.length === 0 ? (resumed?.targets ?? []) : words.targets;
   const model = await chooseModel(resumed, setting);

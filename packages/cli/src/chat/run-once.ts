@@ -1,30 +1,24 @@
+import type { Conversation, Host } from "@mcparley/host";
 import { LocalError } from "mcparley";
-import { chatHost } from "./chat-host.ts";
+import { type ChatSetting, chatHost } from "./chat-host.ts";
 import { readOptionalStdin, readRequiredStdin } from "./read-stdin.ts";
-import type { ChatSetting } from "./open-chat.ts";
 import { runScript } from "./script/run-script.ts";
 import type { StartSetting } from "./servers/chat-servers.ts";
 import { retryText } from "./session/notices.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
 import { findMentions } from "./session/mentions.ts";
-import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
+import { ConversationSaver, restoredConversation } from "./session/conversation-saver.ts";
 import { withTarget } from "../targets/known-target.ts";
 import { UsageError } from "../terminal/io.ts";
 
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */
 export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise<number> {
-  const { io, screen, options, stop } = setting;
+  const { screen, options, stop } = setting;
   const { prompt, json, timeout, system } = options;
-  const { model, servers, history, resumed } = chat;
+  const { model, servers, history, resumed, targets } = chat;
   if (prompt === undefined || !model) throw new UsageError("--prompt needs a text and a model.");
-  const host = await chatHost({
-    io,
-    options,
-    servers,
+  const host = await chatHost(chat, {
     model: model.adapt(model.model),
-    schemas: model.schemas,
-    renderer: undefined,
-    signIn: undefined,
     onEvent: (event) => {
       if (event.type === "retry") screen.noteParagraph(retryText(event), screen.err.style.yellow);
     },
@@ -32,7 +26,7 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
   });
   try {
     const conversation = restoredConversation(host, resumed);
-    const keeping = keepConversation({ history, resumed, model: model.name, targets: chat.targets });
+    const saver = new ConversationSaver({ history, resumed, model: model.name, targets });
     const message = await readMessage(prompt, { host, setting });
     await attachMentions(prompt, { host, conversation, signal: stop.signal });
     const { exitCode } = await runScript({
@@ -42,23 +36,20 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
       signal: stop.signal,
       json,
       out: screen,
-      meta: { id: undefined, model: model.name },
+      model: model.name,
       signInCure(name) {
         const word = servers.find((server) => server.name === name)?.word;
         const target = { word, command: undefined, headerNames: [], options: setting.targetOptions ?? [] };
         return withTarget("Sign in: mcparley login TARGET", target);
       },
       limits: { ...(timeout !== undefined && { maxTime: timeout }), ...(system !== undefined && { system }) },
-      ...(history && { save: () => save(keeping, conversation) }),
+      ...(history && { save: () => saver.save(conversation) }),
     });
     return exitCode;
   } finally {
     await host.close();
   }
 }
-
-type Host = Awaited<ReturnType<typeof chatHost>>;
-type Conversation = ReturnType<Host["conversation"]>;
 
 /** Returns the message: the prompt with the texts of the files that it names, and with that of stdin. `-` is stdin alone. */
 async function readMessage(prompt: string, { host, setting }: { host: Host; setting: StartSetting }): Promise<string> {
@@ -81,15 +72,6 @@ async function readMessage(prompt: string, { host, setting }: { host: Host; sett
 
 function refuse(error: UsageError): never {
   throw error;
-}
-
-/** Stores the conversation. Returns its id, or undefined if it has no messages. */
-async function save(
-  keeping: ReturnType<typeof keepConversation>,
-  conversation: Conversation,
-): Promise<string | undefined> {
-  await keeping.save(conversation);
-  return keeping.id;
 }
 
 interface Attaching {

@@ -7,7 +7,7 @@ import { didYouMean } from "../terminal/did-you-mean.ts";
 import { chatCommands } from "./commands/commands.ts";
 import { splitWords } from "./commands/words.ts";
 import { findWhenReady, untilDefined } from "./session/await-definitions.ts";
-import { type Chat, interruptible } from "./session/chat.ts";
+import { type Chat, interruptible, storeConversation } from "./session/chat.ts";
 import { promptValues, templateValues } from "./session/expand.ts";
 import { type Mention, findMentions, mentionText, replaceMentions } from "./session/mentions.ts";
 import { messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
@@ -50,7 +50,7 @@ export async function submitData(text: string, chat: Chat): Promise<number> {
   }
   const before = chat.conversation.messages.length;
   chat.conversation.user(text);
-  void chat.store();
+  void storeConversation(chat);
   return answer({ text, messages: chat.conversation.messages.slice(-1) }, before, chat);
 }
 
@@ -90,7 +90,7 @@ async function sendMessage(text: string, chat: Chat): Promise<number> {
   const written = replaceMentions(text, host, ({ server, uri }) => attached.get(mentionText(server, uri)));
   conversation.user(messageWith(written, texts));
   // The message is not lost if the program ends before the answer.
-  void chat.store();
+  void storeConversation(chat);
   return answer({ text, messages: conversation.messages.slice(-1) }, before, chat);
 }
 
@@ -151,6 +151,6 @@ async function answer(sent: SentText, before: number, chat: Chat): Promise<numbe
   chat.terminal.status([]);
   if (chat.model !== undefined) return runTurn(sent, chat);
   showForModel(chat.conversation.messages.slice(before), chat);
-  void chat.store();
+  void storeConversation(chat);
   return exitCodes.ok;
 }

@@ -32,7 +32,10 @@ export const newCommand: ChatCommand = {
   usage: "",
   summary: "start a new conversation",
   async run(_text, chat) {
-    await chat.restart();
+    await chat.saver.settled();
+    await chat.conversation.close();
+    chat.conversation = chat.host.conversation();
+    chat.saver.restart();
     chat.terminal.print("A new conversation.");
   },
 };

@@ -16,7 +16,7 @@ export const saveCommand: ChatCommand = {
     if (file === undefined || more.length > 0) throw new UsageError("/save needs one file.", "Such as /save chat.md");
     const { messages } = chat.conversation;
     const meta = {
-      id: chat.storedId(),
+      id: chat.saver.id,
       title: titleOf(messages),
       model: chat.model,
       servers: [...chat.host.servers.keys()],

@@ -7,6 +7,7 @@ import type { ChatSummary } from "./chat-file.ts";
 /** Lower-case letters and digits without those that look alike. File names of some systems ignore the case. */
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
 const idLength = 10;
+const idFile = new RegExp(`^([${alphabet}]{${idLength}})\\.json$`);
 const shortestPrefix = 4;
 
 /** The number of conversations that an error lists. */
@@ -19,13 +20,8 @@ export function newChatId(): string {
 
 /** Returns the id in the name of a stored file, or undefined for other files. */
 export function idOfFile(name: string): string | undefined {
-  const [, id] = /^([a-z\d]{10})\.json$/.exec(name) ?? [];
-  return id !== undefined && isChatId(id) ? id : undefined;
-}
-
-/** Whether a text has the form of an id. */
-export function isChatId(text: string): boolean {
-  return text.length === idLength && text.split("").every((letter) => alphabet.includes(letter));
+  const [, id] = idFile.exec(name) ?? [];
+  return id;
 }
 
 /**

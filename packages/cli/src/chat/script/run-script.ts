@@ -21,18 +21,14 @@ export interface ScriptSetting {
   /** Whether the result is one JSON document on stdout, in place of the text of the model. */
   readonly json: boolean;
   readonly out: Pick<Screen, "out" | "err" | "print" | "note" | "progress" | "endProgress">;
-  readonly meta: {
-    /** The id under which the conversation is stored. Undefined without history. */
-    readonly id: string | undefined;
-    /** The model, such as `ollama/qwen3`. */
-    readonly model: string;
-  };
+  /** The name of the model, such as `ollama/qwen3`. */
+  readonly model: string;
   /** Returns the command that signs in to a server. */
   readonly signInCure?: (server: string) => string;
   readonly limits?: Pick<RunOptions, "maxSteps" | "maxTokens" | "maxTime" | "system">;
   /**
-   * Stores the conversation after the run, unless the model has answered nothing. Returns its id for the document, which can differ from
-   * `meta.id`, or undefined if nothing was stored. If it rejects, the reason is a note and the document has no id.
+   * Stores the conversation after the run, unless the model has answered nothing. Returns its id for the document, or undefined if nothing
+   * was stored. If the conversation cannot be stored, the reason is a note and the document has no id.
    */
   readonly save?: () => Promise<string | undefined>;
 }
@@ -107,10 +103,9 @@ interface Ended extends Pick<ChatResult, "answer" | "steps" | "calls"> {
   readonly id: string | undefined;
 }
 
-async function savedId({ save, meta, out }: ScriptSetting): Promise<string | undefined> {
-  if (!save) return meta.id;
+async function savedId({ save, out }: ScriptSetting): Promise<string | undefined> {
   try {
-    return await save();
+    return await save?.();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const hint = error.hint === undefined ? "" : ` ${error.hint}`;
@@ -121,14 +116,13 @@ async function savedId({ save, meta, out }: ScriptSetting): Promise<string | und
 
 function documentOf(setting: ScriptSetting, { end, answer, steps, calls, id }: Ended): ChatResult {
   const { reason, usage, error } = end;
-  const { meta } = setting;
   return {
     answer,
     reason,
     calls,
     usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
     steps,
-    model: meta.model,
+    model: setting.model,
     unavailable: unavailableServers(setting),
     conversation: id ?? null,
     ...(error && { error: { message: error.message } }),

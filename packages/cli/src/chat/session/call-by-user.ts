@@ -1,7 +1,7 @@
 import type { CatalogueTool } from "@mcparley/host";
 import { Declined, type JsonObject } from "mcparley";
 import { visibleLine } from "../../terminal/text.ts";
-import { type Chat, interruptible } from "./chat.ts";
+import { type Chat, interruptible, storeConversation } from "./chat.ts";
 import { callLine, showForModel } from "./show-message.ts";
 import { activityText } from "./turn.ts";
 
@@ -26,5 +26,5 @@ export async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Ch
     chat.composed = undefined;
     terminal.status([]);
   }
-  void chat.store();
+  void storeConversation(chat);
 }

@@ -3,7 +3,7 @@ import { printable } from "mcparley";
 import { visibleLine } from "../../terminal/text.ts";
 import { recordCalls } from "../script/script-calls.ts";
 import { exitCodeOfRun } from "../script/script-exit.ts";
-import { type Chat, duringRun } from "./chat.ts";
+import { type Chat, duringRun, runOptions, storeConversation } from "./chat.ts";
 import { hasAnswer } from "../script/has-answer.ts";
 import { callLine, showResult } from "./show-message.ts";
 
@@ -18,10 +18,10 @@ export interface SentText {
  * it. If the model has answered nothing, the messages are removed from the conversation, and the text is offered again.
  */
 export async function runTurn(sent: SentText, chat: Chat): Promise<number> {
-  const { host, conversation, terminal, system } = chat;
+  const { host, conversation, terminal } = chat;
   const before = conversation.messages;
   const calls = recordCalls(before, () => host.catalogue);
-  const run = host.run({ conversation, ...(system !== undefined && { system }) });
+  const run = host.run(runOptions(chat));
   const status = callStatus(chat);
   status.waiting();
   try {
@@ -39,7 +39,7 @@ export async function runTurn(sent: SentText, chat: Chat): Promise<number> {
   const isLeft = end.reason === "cancelled" && terminal.hasEnded;
   if (!isAnswered && !isLeft) takeBack(sent, chat);
   if (isAnswered && end.reason === "error") terminal.note(chat.view.style.dim(partText));
-  void chat.store();
+  void storeConversation(chat);
   const isDenied = calls.finish(end.messages).some(({ status }) => status === "denied");
   return exitCodeOfRun(end, isDenied);
 }

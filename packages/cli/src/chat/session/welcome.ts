@@ -1,4 +1,4 @@
-import type { StoredChat } from "../history/stored-chats.ts";
+import type { StoredChat } from "../history/chat-file.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import type { Chat } from "./chat.ts";

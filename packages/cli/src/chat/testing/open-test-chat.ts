@@ -5,7 +5,7 @@ import { Screen } from "../../terminal/screen.ts";
 import { readChat } from "../../commands/testing/read-command.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
-import { openHistory } from "../history/stored-chats.ts";
+import { ChatHistory } from "../history/stored-chats.ts";
 import { runInteractive } from "../interactive.ts";
 import { serverOutputs } from "../servers/server-outputs.ts";
 import { type EmulatedTerminal, emulatedTerminal, keys } from "../../terminal/testing/emulated-terminal.ts";
@@ -151,7 +151,7 @@ async function startChat(
     for (const terminate of terminations) terminate();
     await exit?.catch(() => {});
   });
-  const history = openHistory(io);
+  const history = new ChatHistory(io);
   const screen = new Screen(io, () => {});
   const setting = {
     io,
