@@ -1,7 +1,7 @@
 import type { Catalogue } from "@mcparley/host";
 import type { Menu, MenuEntry, Suggest } from "../terminal/questions/prompter.ts";
 import { chatCommands } from "./commands/commands.ts";
-import { matching } from "./commands/words.ts";
+import { matching } from "./commands/command.ts";
 import type { Chat } from "./session/chat.ts";
 import { mentionText } from "./session/mentions.ts";
 

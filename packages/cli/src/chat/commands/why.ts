@@ -4,8 +4,7 @@ import { showSize } from "../../terminal/show-content.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import type { SentPart, SentRequest } from "../model/sent-request.ts";
 import type { Chat } from "../session/chat.ts";
-import type { ChatCommand } from "./command.ts";
-import { splitWords, wordMenu } from "./words.ts";
+import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 
 /** Shows what the model was sent, with estimates of the tokens of each part. */
 export const whyCommand: ChatCommand = {

@@ -2,11 +2,10 @@ import type { ApprovalAnswer, ApprovalRequest } from "@mcparley/host";
 import { type JsonObject, printableJson } from "mcparley";
 import type { Tool, ToolAnnotations } from "mcparley/client";
 import { type Talk, choose } from "../../terminal/questions/choose.ts";
-import { ownLines, quoted, row, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
+import { type Excerpt, ownLines, quoted, row, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
 import type { View } from "../../terminal/screen.ts";
-import { type Question, type Shown, chooseOrView, heading, present, stack } from "../../terminal/questions/dialog.ts";
-import { editJson } from "./edit-json.ts";
-import { shortJson, wholeJson } from "./json-text.ts";
+import { type Question, chooseOrView, heading, present, stack } from "../../terminal/questions/dialog.ts";
+import { editJson, shortJson, wholeJson } from "./json-text.ts";
 
 /** Maximum lines of a tool's description in the question. */
 const descriptionLines = 6;
@@ -69,7 +68,7 @@ function questionFor(request: ApprovalRequest, { shown }: Arguments, view: View)
   };
 }
 
-function describeTool({ origin, server, tool }: ApprovalRequest, view: View): Shown {
+function describeTool({ origin, server, tool }: ApprovalRequest, view: View): Excerpt {
   const who = origin.by === "model" ? "The model wants to call" : "You asked to call";
   const title = tool.title ?? tool.annotations?.title;
   const says = claimsOf(tool.annotations);
@@ -104,7 +103,7 @@ function claimsOf({ readOnlyHint, destructiveHint, idempotentHint, openWorldHint
   return claims.flatMap(([applies, text]) => (applies ? text : [])).join(", ");
 }
 
-function describeArguments({ edited, shown }: Arguments, view: View): Shown {
+function describeArguments({ edited, shown }: Arguments, view: View): Excerpt {
   const whose = edited ? "Your arguments" : "Arguments";
   if (shown === "{}") return { lines: [`${whose}: none`], isCut: false };
   return stack([`${whose}, as they are sent:`], shortJson(shown, view));

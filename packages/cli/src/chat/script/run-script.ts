@@ -7,8 +7,7 @@ import { type Screen, paragraph } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { answerOutput } from "./answer-output.ts";
 import { type CallRecorder, type ScriptCall, recordCalls } from "./script-calls.ts";
-import { hasAnswer } from "./has-answer.ts";
-import { exitCodeOfRun } from "./script-exit.ts";
+import { exitCodeOfRun, hasAnswer } from "./run-end.ts";
 
 /** The settings of one run of `mcparley chat --prompt`. */
 export interface ScriptSetting {

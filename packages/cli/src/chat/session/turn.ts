@@ -2,9 +2,8 @@ import type { CallActivity, Message, RunEnd, RunEvent } from "@mcparley/host";
 import { printable } from "mcparley";
 import { visibleLine } from "../../terminal/text.ts";
 import { recordCalls } from "../script/script-calls.ts";
-import { exitCodeOfRun } from "../script/script-exit.ts";
+import { exitCodeOfRun, hasAnswer } from "../script/run-end.ts";
 import { type Chat, duringRun, runOptions, storeConversation } from "./chat.ts";
-import { hasAnswer } from "../script/has-answer.ts";
 import { callLine, showResult } from "./show-message.ts";
 
 /** A text of the user, with the messages that were added to the conversation for it. */

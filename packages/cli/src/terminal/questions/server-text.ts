@@ -58,8 +58,8 @@ export function shortLine(text: string): string {
   return cut(visibleLine(text), longest);
 }
 
-/** A part of a text. */
-interface Excerpt {
+/** A text, or a part of it. */
+export interface Excerpt {
   readonly lines: readonly string[];
   /** Whether a part is left out. A line of the excerpt states it. */
   readonly isCut: boolean;

@@ -1,4 +1,4 @@
-import type { RunEnd } from "@mcparley/host";
+import type { Message, RunEnd } from "@mcparley/host";
 import { LocalError, ProtocolError } from "mcparley";
 import { exitCodeOf } from "../../commands/connection/report-error.ts";
 import { exitCodes } from "../../terminal/exit-codes.ts";
@@ -36,4 +36,14 @@ function exitCodeOfModelError(error: Error | undefined): number {
   const [, status, reason = ""] = modelFailure.exec(error?.message ?? "") ?? [];
   if (status === "401" || status === "403") return exitCodes.authorization;
   return status === undefined && noConnection.test(reason) ? exitCodes.unreachable : exitCodes.protocol;
+}
+
+/** Returns whether the model has answered, or called a tool. An answer can be empty. */
+export function hasAnswer({ reason, messages }: RunEnd, before: readonly Message[]): boolean {
+  const isUnfinished = reason === "error" || reason === "cancelled" || reason === "time";
+  return !isUnfinished || answersIn(messages) > answersIn(before);
+}
+
+function answersIn(messages: readonly Message[]): number {
+  return messages.filter(({ role }) => role !== "user").length;
 }

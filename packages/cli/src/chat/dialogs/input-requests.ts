@@ -1,8 +1,30 @@
-import type { InputOrigin } from "@mcparley/host";
+import type { FormAnswer, FormRequest, InputOrigin, UrlAnswer, UrlRequest } from "@mcparley/host";
+import { askForm } from "../../terminal/questions/ask-form.ts";
+import { askUrl } from "../../terminal/questions/ask-url.ts";
 import type { Talk } from "../../terminal/questions/choose.ts";
 import { chooseOrView, heading, present, stack } from "../../terminal/questions/dialog.ts";
+import { fieldsOf } from "../../terminal/questions/form-fields.ts";
 import { excerpt, ownLines, quoted, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
 import type { View } from "../../terminal/screen.ts";
+
+/** Shows the form of a server, and returns the answer of the user. */
+export async function askFields({ origin, message, ...form }: FormRequest, talk: Talk): Promise<FormAnswer> {
+  const wants = form.fields.length === 0 ? "asks for your agreement" : "asks you to fill in a form";
+  if (!(await introduce({ origin, wants, message }, talk))) return { action: "decline" };
+  return askForm({ fields: fieldsOf(form), check: form.check }, talk);
+}
+
+/** Shows the page that a server asks the user to visit, and opens it after a yes. */
+export async function askVisit(
+  { origin, message, url, remarks }: UrlRequest,
+  open: (url: string) => Promise<void>,
+  talk: Talk,
+): Promise<UrlAnswer> {
+  const wants = "asks you to open a page in your browser";
+  if (!(await introduce({ origin, wants, message }, talk))) return { action: "decline" };
+  const { action } = await askUrl(url, open, { ...talk, remarks });
+  return { action };
+}
 
 /** Returns the first lines of a request of a server. `wants` follows the name of the server. */
 export function requestHeading({ server, claims, during }: InputOrigin, wants: string, view: View): string[] {
@@ -27,7 +49,7 @@ interface ServerRequest {
 }
 
 /** Shows who asks, what for and why. Returns false if the user declines at once. The user can view a long reason first. */
-export async function introduce({ origin, wants, message }: ServerRequest, talk: Talk): Promise<boolean> {
+async function introduce({ origin, wants, message }: ServerRequest, talk: Talk): Promise<boolean> {
   const { view } = talk;
   const lines = serverLines(message, view);
   const reason = excerpt(lines, view);
