@@ -8,13 +8,13 @@ import {
   readChatSettings,
   readPackageExport,
 } from "./chat-settings.ts";
-import { type BaseUrl, readBaseUrl } from "./base-url.ts";
+import { readBaseUrl } from "./base-url.ts";
 import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";
 import { withReadableFiles } from "./endpoint-files.ts";
 import { endpointModel } from "./endpoint-model.ts";
-import type { ModelSurroundings } from "./provider-approval.ts";
+import type { ModelSurroundings } from "./provider-package.ts";
 
-export type { ModelSurroundings, ProviderQuestion } from "./provider-approval.ts";
+export type { ModelSurroundings, ProviderQuestion } from "./provider-package.ts";
 
 /** The options of the command that choose the model. */
 export interface ModelWords {
@@ -63,13 +63,29 @@ export async function openModel(words: ModelWords, surroundings: ModelSurroundin
   if (choice.provider !== undefined) {
     return ofPackage(readPackageExport(choice.provider, "--provider"), choice, surroundings);
   }
-  if (choice.baseUrl !== undefined) return ofAddress(choice, choice.baseUrl, surroundings);
+  if (choice.baseUrl !== undefined) {
+    const option = choice.from === "--model" ? "--base-url" : `${choice.from}: "baseUrl"`;
+    return ofEndpoint(
+      { model: choice.model, url: choice.baseUrl, source: option, keyEnv: choice.apiKeyEnv },
+      surroundings,
+    );
+  }
   const { name, model } = splitModel(choice);
   const packageExport = settings.providers.get(name);
   if (packageExport) return ofPackage(packageExport, { ...choice, model }, surroundings);
   const provider = builtInProviders.get(name);
-  if (provider) return ofBuiltIn({ name, model, provider }, choice, surroundings);
-  throw unknownProvider(name, choice, settings);
+  if (provider) {
+    const { url, from = name } = addressOf(name, provider, surroundings.env);
+    const keyEnv = choice.apiKeyEnv ?? provider.keyEnv;
+    return ofEndpoint({ model, url, source: from, keyEnv, builtIn: { name, provider } }, surroundings);
+  }
+  const known = [...builtInProviders.keys(), ...settings.providers.keys()];
+  const similar = nearest(name, known);
+  const suggestion = similar === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${similar}"?`;
+  throw new UsageError(
+    `${choice.from}: there is no model provider ${JSON.stringify(name)}.`,
+    `${suggestion} Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.`,
+  );
 }
 
 /** Returns the model of the first source that names one. Settings of several sources are never combined, so that a key of one source is not sent to the address of another. */
@@ -128,33 +144,32 @@ function schemasOfPackage({ specifier }: PackageExport): ProviderName {
   return maker === "openai" || maker === "anthropic" || maker === "google" ? maker : "common";
 }
 
-/** Returns a model at the endpoint of `--base-url`. Its whole name is that of the model. */
-async function ofAddress(choice: Choice, baseUrl: string, { env }: ModelSurroundings): Promise<ChosenModel> {
-  const { model, apiKeyEnv: keyEnv, from } = choice;
-  const where = from === "--model" ? "--base-url" : `${from}: "baseUrl"`;
-  const address = readBaseUrl(baseUrl, where, keyEnv !== undefined);
-  const key = keyEnv === undefined ? undefined : readKey(keyEnv, "The endpoint", env);
-  const { host } = new URL(address.href);
-  const opened = await endpointModel({ ...address, model, key, keyEnv, provider: undefined }, host);
-  const name = `${host}/${model}`;
-  return { name, model: opened, adapt: withReadableFiles, schemas: "common", endpoint: address.shown };
+/** An endpoint that was chosen. */
+interface EndpointChoice {
+  /** The name of the model at the endpoint. */
+  readonly model: string;
+  readonly url: string;
+  /** Names the source of the URL in errors. */
+  readonly source: string;
+  /** The variable with the key. Undefined if no key is sent. */
+  readonly keyEnv: string | undefined;
+  /** The provider whose endpoint it is. Undefined for a URL of the user. */
+  readonly builtIn?: { readonly name: string; readonly provider: BuiltInProvider };
 }
 
-async function ofBuiltIn(
-  { name, model, provider }: { name: string; model: string; provider: BuiltInProvider },
-  choice: Choice,
+async function ofEndpoint(
+  { model, url, source, keyEnv, builtIn }: EndpointChoice,
   { env }: ModelSurroundings,
 ): Promise<ChosenModel> {
-  const keyEnv = choice.apiKeyEnv ?? provider.keyEnv;
-  const { url, from } = addressOf(name, provider, env);
-  const address: BaseUrl = readBaseUrl(url, from ?? name, keyEnv !== undefined);
-  const key = keyEnv === undefined ? undefined : readKey(keyEnv, provider.title, env);
-  const opened = await endpointModel({ ...address, model, key, keyEnv, provider }, name);
+  const { provider } = builtIn ?? {};
+  const address = readBaseUrl(url, source, keyEnv !== undefined);
+  const key = keyEnv === undefined ? undefined : readKey(keyEnv, provider?.title ?? "The endpoint", env);
+  const name = builtIn?.name ?? new URL(address.href).host;
   return {
     name: `${name}/${model}`,
-    model: opened,
+    model: await endpointModel({ ...address, model, key, keyEnv, provider }, name),
     adapt: withReadableFiles,
-    schemas: schemasOf(name, provider, model),
+    schemas: builtIn ? schemasOf(name, builtIn.provider, model) : "common",
     endpoint: address.shown,
   };
 }
@@ -182,14 +197,4 @@ function readKey(name: string, title: string, env: ModelSurroundings["env"]): st
     );
   }
   return key;
-}
-
-function unknownProvider(name: string, { from }: Choice, settings: ChatSettings): UsageError {
-  const known = [...builtInProviders.keys(), ...settings.providers.keys()];
-  const similar = nearest(name, known);
-  const suggestion = similar === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${similar}"?`;
-  return new UsageError(
-    `${from}: there is no model provider ${JSON.stringify(name)}.`,
-    `${suggestion} Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.`,
-  );
 }

@@ -1,14 +1,31 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LanguageModel } from "@mcparley/host";
-import { UsageError } from "../../terminal/io.ts";
+import { Declined } from "mcparley";
+import { readApprovals } from "../../targets/approval.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { quotedWord } from "../../terminal/quoted-word.ts";
 import { configFolder } from "../../terminal/user-folders.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type FoundPackage, findPackage } from "./find-package.ts";
 import type { PackageExport } from "./chat-settings.ts";
-import { type ModelSurroundings, approveProvider } from "./provider-approval.ts";
+
+/** The question whether the code of a provider's package may run. */
+export interface ProviderQuestion {
+  /** The package and its export, such as `@ai-sdk/anthropic#anthropic`. */
+  readonly name: string;
+  /** The folder of the package, without symbolic links. */
+  readonly path: string;
+  /** The version in the package's manifest. Empty if it has none. */
+  readonly version: string;
+}
+
+/** The surroundings of a model. */
+export interface ModelSurroundings extends Pick<CommandIo, "cwd" | "env" | "platform"> {
+  /** Asks whether a provider's package may be loaded. Undefined if nobody can be asked. */
+  readonly confirm?: ((question: ProviderQuestion) => Promise<boolean>) | undefined;
+}
 
 /**
  * Returns a model of a provider's package. The user confirms the package before its code runs the first time.
@@ -21,20 +38,57 @@ export async function packageModel(
   surroundings: ModelSurroundings,
 ): Promise<LanguageModel> {
   const found = findPackage(provider.package, surroundings);
-  if (!found) throw notInstalled(provider, surroundings);
+  if (!found) {
+    throw new UsageError(
+      `The package ${provider.package} is not installed in ${configFolder(surroundings)}, in the current folder or above it, or globally.`,
+      `Install it for this command: ${installCommand(provider.package, surroundings)}`,
+    );
+  }
   await approveProvider(provider, found, surroundings);
   const exports = await load(provider, found);
-  const exported = exportOf(exports, provider);
-  const made = await callProvider(exported, provider, model);
+  const made = await callProvider(exportOf(exports, provider), provider, model);
   if (isModel(made)) return made;
-  throw notUsable(made, provider, installCommand(`${provider.package}@latest`, surroundings));
+  const { specificationVersion: version, doStream } = members(made);
+  const name = `${provider.specifier}#${provider.export}`;
+  if (!isFunction(doStream)) throw new UsageError(`${name} makes no language model.`, exportCure);
+  throw new UsageError(
+    `${name} makes a model of version ${JSON.stringify(version) ?? "undefined"} of the specification, and "v3" or "v4" is needed.`,
+    `Install a newer version: ${installCommand(`${provider.package}@latest`, surroundings)}`,
+  );
 }
 
-function notInstalled({ package: name }: PackageExport, surroundings: ModelSurroundings): UsageError {
-  return new UsageError(
-    `The package ${name} is not installed in ${configFolder(surroundings)}, in the current folder or above it, or globally.`,
-    `Install it for this command: ${installCommand(name, surroundings)}`,
-  );
+const exportCure = "Name an export that is called with the name of a model, such as @ai-sdk/anthropic#anthropic.";
+
+/** The file of the approved packages, in the user's folder for state. */
+const list = "approved-providers";
+
+/**
+ * Asks whether the code of a provider's package may run, the first time that it is used. The answer is remembered for the
+ * folder, the version and the export.
+ *
+ * Throws `Declined` on a no, and `UsageError` if nobody can be asked.
+ */
+async function approveProvider(
+  provider: PackageExport,
+  found: FoundPackage,
+  surroundings: ModelSurroundings,
+): Promise<void> {
+  const { path, version } = found;
+  const name = `${provider.specifier}#${provider.export}`;
+  const subject = JSON.stringify([path, version, name]);
+  const approvals = readApprovals(list, surroundings);
+  if (approvals.has(subject)) return;
+  const title = `${name} (version ${version || "unknown"}, ${path})`;
+  if (!surroundings.confirm) {
+    throw new UsageError(
+      `The code of the provider ${title} was not approved, and nobody can be asked.`,
+      "Run mcparley chat with it once at a terminal, and confirm it.",
+    );
+  }
+  if (!(await surroundings.confirm({ name, path, version }))) {
+    throw new Declined(`The provider ${title} was not approved.`);
+  }
+  approvals.add(subject);
 }
 
 /** Returns the command that installs a package in the folder that is searched first. */
@@ -68,14 +122,9 @@ function exportOf(exports: object, { specifier, export: name }: PackageExport): 
   const inner = members(own.default);
   if (Object.hasOwn(own, name)) return own[name];
   if (Object.hasOwn(inner, name)) return inner[name];
-  const providers = [...new Set([...Object.keys(own), ...Object.keys(inner)])].filter((key) => /^[a-z]/.test(key));
-  throw new UsageError(
-    `${specifier} has no export "${name}".`,
-    didYouMean(
-      name,
-      providers.filter((key) => key !== "default"),
-    ),
-  );
+  const names = [...new Set([...Object.keys(own), ...Object.keys(inner)])];
+  const providers = names.filter((key) => /^[a-z]/.test(key) && key !== "default");
+  throw new UsageError(`${specifier} has no export "${name}".`, didYouMean(name, providers));
 }
 
 /** Returns the model that an export makes: a factory `create...`, an object with `languageModel`, or a function. */
@@ -96,30 +145,13 @@ async function callProvider(
       "Check the name of the model and the variables that the package needs.",
     );
   }
-  throw new UsageError(
-    `${specifier}#${name} is not a provider of the AI SDK.`,
-    "Name an export that is called with the name of a model, such as @ai-sdk/anthropic#anthropic.",
-  );
+  throw new UsageError(`${specifier}#${name} is not a provider of the AI SDK.`, exportCure);
 }
 
 /** Returns whether a value is a model with a version of the specification that a host can use. */
 function isModel(made: unknown): made is LanguageModel {
   const { specificationVersion: version, doStream } = members(made);
   return isFunction(doStream) && (version === "v3" || version === "v4");
-}
-
-function notUsable(made: unknown, { specifier, export: name }: PackageExport, newer: string): UsageError {
-  const { specificationVersion: version, doStream } = members(made);
-  if (!isFunction(doStream)) {
-    return new UsageError(
-      `${specifier}#${name} makes no language model.`,
-      "Name an export that is called with the name of a model, such as @ai-sdk/anthropic#anthropic.",
-    );
-  }
-  return new UsageError(
-    `${specifier}#${name} makes a model of version ${JSON.stringify(version) ?? "undefined"} of the specification, and "v3" or "v4" is needed.`,
-    `Install a newer version: ${newer}`,
-  );
 }
 
 type Function = (this: unknown, ...args: unknown[]) => unknown;
