@@ -14,7 +14,9 @@ import { showForModel } from "./session/show-message.ts";
 import type { StoredChat } from "./history/chat-file.ts";
 import { paragraph } from "../terminal/screen.ts";
 import { visibleLine } from "../terminal/text.ts";
-import { openTerminal } from "../terminal/interactive/open-terminal.ts";
+import { PlainTerminal } from "../terminal/interactive/plain-terminal.ts";
+import { RichTerminal } from "../terminal/interactive/rich-terminal.ts";
+import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
 
 /** Runs a chat with the user until the user leaves or the input ends. Returns the exit code. */
 export async function runInteractive(
@@ -31,7 +33,13 @@ export async function runInteractive(
     if (!chat?.interruptWork && (terminal.clearInput() || dialogs.dismiss())) return;
     leave();
   };
-  const terminal = openTerminal(io, { onInterrupt: interrupt, onEmptied: () => dialogs.inputEmptied() });
+  // Menus and a status need a cursor that can be moved.
+  const isRich = io.isTerminal.stdin && io.isTerminal.stdout && io.env.TERM !== "dumb";
+  const Terminal = isRich ? RichTerminal : PlainTerminal;
+  const terminal: ChatTerminal = new Terminal(io, {
+    onInterrupt: interrupt,
+    onEmptied: () => dialogs.inputEmptied(),
+  });
   const dialogs = new DialogQueue(terminal);
   outputs.showOn({ note: (text) => terminal.note(text), err: terminal.view });
   const stopListening = onTerminate(leave);

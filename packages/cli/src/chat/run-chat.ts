@@ -10,7 +10,7 @@ import { isAttended, talk } from "../terminal/questions/prompter.ts";
 import { reportError } from "../commands/connection/report-error.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { Screen, printText } from "../terminal/screen.ts";
-import { type Stop, createStop, endedBySignal } from "../terminal/stop.ts";
+import { Stop, endedBySignal } from "../terminal/stop.ts";
 import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { storableTargets } from "./history/storable-targets.ts";
@@ -28,7 +28,7 @@ import { serverOutputs } from "./servers/server-outputs.ts";
 export async function runChat(argv: readonly string[], io: CommandIo): Promise<number> {
   const words = readWords(argv, chatCommand.options);
   const screen = new Screen(io, () => stop.breakPipe());
-  const stop = createStop(io, () => screen.note("Stopping. Press Ctrl-C again to exit immediately."));
+  const stop = new Stop(io, () => screen.note("Stopping. Press Ctrl-C again to exit immediately."));
   try {
     const typed = readOptions(words, { name: "chat", options: chatCommand.options }, declaredCommands);
     if (typed.yes) screen.noteParagraph(yesNotice({}));

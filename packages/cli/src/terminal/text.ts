@@ -58,6 +58,21 @@ export function endOfRow(line: string, width: number, ellipsis = ""): number {
 }
 
 /**
+ * Breaks a line into rows of at most `width` columns, also within words, in linear time. Nothing is removed. The first row has at most
+ * `first` columns.
+ */
+export function breakLine(line: string, width: number, first: number = width): string[] {
+  const rows: string[] = [];
+  let rest = line;
+  for (;;) {
+    const end = endOfRow(rest, rows.length === 0 ? first : width);
+    if (end === rest.length || end === 0) return [...rows, rest];
+    rows.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+}
+
+/**
  * Breaks text at spaces into lines of at most `width` columns. Keeps existing line breaks. A longer word is not broken,
  * so that it can be copied.
  */

@@ -6,7 +6,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { type Screen, paragraph } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { answerOutput } from "./answer-output.ts";
-import { type CallRecorder, type ScriptCall, recordCalls } from "./script-calls.ts";
+import { CallRecorder, type ScriptCall } from "./script-calls.ts";
 import { exitCodeOfRun, hasAnswer } from "./run-end.ts";
 
 /** The settings of one run of `mcparley chat --prompt`. */
@@ -74,7 +74,7 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
   const { host, conversation, signal, json, out, limits } = setting;
   const before = conversation.messages;
   conversation.user(setting.prompt);
-  const calls = recordCalls(before, () => host.catalogue);
+  const calls = new CallRecorder(before, () => host.catalogue);
   const text = json ? undefined : answerOutput(out);
   let answer = "";
   let steps = 0;

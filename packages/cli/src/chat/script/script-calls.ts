@@ -27,49 +27,51 @@ export interface ScriptCall {
   readonly text: string;
 }
 
+type StartedCall = Pick<ScriptCall, "name" | "server" | "tool" | "arguments">;
+
 /** Collects the calls of a run from its events. */
-export interface CallRecorder {
-  /** Reads an event. Returns the call that it starts or ends. */
-  take(this: void, event: RunEvent): ScriptCall | undefined;
+export class CallRecorder {
+  readonly #catalogue: () => Catalogue;
+  /** The ids of the calls before the run, which are left out. */
+  readonly #earlier: ReadonlySet<string>;
+  readonly #started = new Map<string, StartedCall>();
+
+  /** `before` are the messages of the conversation at the start of the run. */
+  constructor(before: readonly Message[], catalogue: () => Catalogue) {
+    this.#catalogue = catalogue;
+    this.#earlier = new Set(callParts(before).map(({ callId }) => callId));
+  }
+
+  /** Reads an event. Returns the call that it ends. */
+  take(event: RunEvent): ScriptCall | undefined {
+    if (event.type === "call") {
+      const { callId, name, server = null, arguments: args } = event;
+      const { tool } = this.#toolOf(name);
+      this.#started.set(callId, { name, server, tool: server === null ? null : tool, arguments: args });
+    }
+    const call = event.type === "result" && this.#started.get(event.callId);
+    return call ? ended(call, event.result) : undefined;
+  }
+
   /** Returns all calls, in the order in which the model wrote them, when the run has ended with these messages. */
-  finish(this: void, messages: readonly Message[]): ScriptCall[];
+  finish(messages: readonly Message[]): ScriptCall[] {
+    const parts = messages.flatMap((message) => (message.role === "tool" ? message.content : []));
+    const results = new Map(parts.map((result) => [result.callId, result]));
+    return callParts(messages).flatMap(({ callId, name, arguments: args }) => {
+      const result = results.get(callId);
+      if (this.#earlier.has(callId) || !result) return [];
+      // A call that the end of the run prevented has no events.
+      return [ended(this.#started.get(callId) ?? { name, ...this.#toolOf(name), arguments: args }, result)];
+    });
+  }
+
+  #toolOf(name: string): Pick<StartedCall, "server" | "tool"> {
+    const entry = this.#catalogue().tool(name);
+    return { server: entry?.server ?? null, tool: entry?.tool.name ?? null };
+  }
 }
 
-type Started = Pick<ScriptCall, "name" | "server" | "tool" | "arguments">;
-
-/** Returns a recorder for a run. `before` are the messages of the conversation at its start, whose calls are left out. */
-export function recordCalls(before: readonly Message[], catalogue: () => Catalogue): CallRecorder {
-  const known = new Set(callParts(before).map(({ callId }) => callId));
-  const started = new Map<string, Started>();
-  const toolOf = (name: string): Pick<Started, "server" | "tool"> => {
-    const found = catalogue().tool(name);
-    return { server: found?.server ?? null, tool: found?.tool.name ?? null };
-  };
-  return {
-    take(event) {
-      if (event.type === "call") {
-        const { callId, name, server = null, arguments: args } = event;
-        const { tool } = toolOf(name);
-        started.set(callId, { name, server, tool: server === null ? null : tool, arguments: args });
-        return undefined;
-      }
-      if (event.type !== "result") return undefined;
-      const call = started.get(event.callId);
-      return call && ended(call, event.result);
-    },
-    finish(messages) {
-      const results = new Map(resultParts(messages).map((result) => [result.callId, result]));
-      return callParts(messages).flatMap(({ callId, name, arguments: args }) => {
-        const result = results.get(callId);
-        if (known.has(callId) || !result) return [];
-        // A call that the end of the run prevented has no events.
-        return [ended(started.get(callId) ?? { name, ...toolOf(name), arguments: args }, result)];
-      });
-    },
-  };
-}
-
-function ended(call: Started, result: ToolResultPart): ScriptCall {
+function ended(call: StartedCall, result: ToolResultPart): ScriptCall {
   return { ...call, status: statusOf(result), text: resultText(result.content) };
 }
 
@@ -95,8 +97,4 @@ function statusOf({ isError, content }: ToolResultPart): CallStatus {
 function callParts(messages: readonly Message[]) {
   const parts = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
   return parts.filter((part) => part.type === "tool-call");
-}
-
-function resultParts(messages: readonly Message[]): readonly ToolResultPart[] {
-  return messages.flatMap((message) => (message.role === "tool" ? message.content : []));
 }

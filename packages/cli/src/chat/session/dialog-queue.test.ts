@@ -4,7 +4,7 @@ import { Dismissed } from "../../terminal/questions/prompter.ts";
 import { scriptedModel, textStep } from "../../../../host/src/testing/scripted-model.ts";
 import { type EmulatedTerminal, emulatedTerminal, keys } from "../../terminal/testing/emulated-terminal.ts";
 import { openTestChat } from "../testing/open-test-chat.ts";
-import { openRichTerminal } from "../../terminal/interactive/rich-terminal.ts";
+import { RichTerminal } from "../../terminal/interactive/rich-terminal.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import { DialogQueue } from "./dialog-queue.ts";
 
@@ -16,7 +16,7 @@ interface Opened {
 
 function open(): Opened {
   const screen = emulatedTerminal({ columns: 80 });
-  const terminal = openRichTerminal(screen.io, { onInterrupt: () => {}, onEmptied: () => queue.inputEmptied() });
+  const terminal = new RichTerminal(screen.io, { onInterrupt: () => {}, onEmptied: () => queue.inputEmptied() });
   const queue = new DialogQueue(terminal);
   onTestFinished(() => terminal.close());
   return { screen, terminal, queue };

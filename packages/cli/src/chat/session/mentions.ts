@@ -99,10 +99,9 @@ export interface Known {
  * template can end with a brace.
  */
 function readWord(word: string, known: Known): { mention: Mention; after: string } | undefined {
-  for (let end = word.length; end > 0; end--) {
-    const mention = readMention(word.slice(0, end), known);
-    if (mention) return { mention, after: word.slice(end) };
-    if (!punctuation.test(word.slice(0, end))) return undefined;
+  for (const form of formsOf(word)) {
+    const mention = readMention(form, known);
+    if (mention) return { mention, after: word.slice(form.length) };
   }
   return undefined;
 }

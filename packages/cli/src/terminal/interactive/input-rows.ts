@@ -1,5 +1,5 @@
 import { printable } from "mcparley";
-import { endOfRow, widthOf } from "../text.ts";
+import { breakLine, widthOf } from "../text.ts";
 
 /** Text on the rows of a terminal, with a cursor. */
 export interface Rows {
@@ -52,21 +52,8 @@ interface Widths {
   readonly next: number;
 }
 
-/** Breaks a text into rows, in linear time. */
 function layOut(text: string, { first, next }: Widths): string[] {
-  const rows: string[] = [];
-  for (const line of text.split("\n")) {
-    let rest = line;
-    for (;;) {
-      const limit = rows.length === 0 ? first : next;
-      const end = endOfRow(rest, limit);
-      if (end === rest.length || end === 0) break;
-      rows.push(rest.slice(0, end));
-      rest = rest.slice(end);
-    }
-    rows.push(rest);
-  }
-  return rows;
+  return text.split("\n").flatMap((line, index) => breakLine(line, next, index === 0 ? first : next));
 }
 
 /** Returns a text in which tabs are spaces, and controls are escaped. The text can be a value of a server that was chosen. */

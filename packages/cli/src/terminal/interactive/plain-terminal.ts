@@ -18,19 +18,6 @@ const pasteTime = 50;
 type Settle = () => Promise<void>;
 const waitForPaste: Settle = () => new Promise((resolve) => setTimeout(resolve, pasteTime));
 
-/**
- * Opens a terminal without cursor movement, or pipes: lines are read from stdin, text goes to stdout, and questions to stderr.
- *
- * `settle` waits for the lines of a paste. For tests. Default: 50 ms.
- */
-export function openPlainTerminal(
-  io: CommandIo,
-  options: TerminalOptions,
-  settle: Settle = waitForPaste,
-): ChatTerminal {
-  return new PlainTerminal(io, options, settle);
-}
-
 /** An input that waits for an answer. */
 interface OpenQuestion {
   readonly prompt: string;
@@ -39,7 +26,8 @@ interface OpenQuestion {
   readonly answer: Promise<string>;
 }
 
-class PlainTerminal implements ChatTerminal {
+/** A terminal without cursor movement, or pipes: lines are read from stdin, text goes to stdout, and questions to stderr. */
+export class PlainTerminal implements ChatTerminal {
   readonly isRich = false;
   readonly isTyping = false;
   readonly #io: CommandIo;
@@ -56,7 +44,8 @@ class PlainTerminal implements ChatTerminal {
   /** The text that was typed before a question could be read. It is kept for the next message. */
   readonly #ahead = new LineEditor();
 
-  constructor(io: CommandIo, { onInterrupt }: TerminalOptions, settle: Settle) {
+  /** `settle` waits for the lines of a paste. For tests. Default: 50 ms. */
+  constructor(io: CommandIo, { onInterrupt }: TerminalOptions, settle: Settle = waitForPaste) {
     this.#io = io;
     this.#settle = settle;
     this.#guard = new KeyGuard(io, io.stderr);

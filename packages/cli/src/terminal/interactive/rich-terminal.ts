@@ -25,12 +25,8 @@ interface SizedOutput extends Writable {
   readonly rows?: number;
 }
 
-/** Opens a terminal whose cursor can be moved. Keys are read one by one until it is closed. */
-export function openRichTerminal(io: CommandIo, options: TerminalOptions): ChatTerminal {
-  return new RichTerminal(io, options);
-}
-
-class RichTerminal implements ChatTerminal {
+/** A terminal whose cursor can be moved. Keys are read one by one until it is closed. */
+export class RichTerminal implements ChatTerminal {
   readonly isRich = true;
   readonly #io: CommandIo;
   readonly #options: TerminalOptions;

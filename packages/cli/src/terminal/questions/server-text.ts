@@ -1,6 +1,6 @@
 import { printable } from "mcparley";
 import type { View } from "../screen.ts";
-import { cut, endOfRow, visibleLine, widthOf, wrap } from "../text.ts";
+import { breakLine, cut, visibleLine, widthOf, wrap } from "../text.ts";
 
 /** Stands before each line of a text that somebody else wrote, so that it cannot look like a line of this command. */
 export const gutter = "  │ ";
@@ -32,7 +32,7 @@ export function serverLines(text: string, view: View, before: string = gutter): 
 export function exactLines(text: string, view: View, before: string): string[] {
   const columns = Math.max(columnsOf(view) - widthOf(before), 10);
   const lines = printable(text).split("\n");
-  return lines.flatMap((line) => pieces(line, columns)).map((line) => before + line);
+  return lines.flatMap((line) => breakLine(line, columns)).map((line) => before + line);
 }
 
 /** Returns a line of this command, broken at the width. `safe` can have colours; texts of servers in it are made safe. */
@@ -81,20 +81,5 @@ function columnsOf({ width }: View): number {
 
 function brokenLines(safe: string, width: number): string[] {
   const columns = Math.max(width, 10);
-  return wrap(safe, columns).flatMap((line) => pieces(line, columns));
-}
-
-/** Breaks a line also within words. */
-function pieces(line: string, width: number): string[] {
-  const found: string[] = [];
-  let rest = line;
-  for (;;) {
-    const end = endOfRow(rest, width);
-    if (end === rest.length || end === 0) {
-      found.push(rest);
-      return found;
-    }
-    found.push(rest.slice(0, end));
-    rest = rest.slice(end);
-  }
+  return wrap(safe, columns).flatMap((line) => breakLine(line, columns));
 }
