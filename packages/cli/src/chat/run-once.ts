@@ -1,8 +1,8 @@
-import type { Conversation, Host } from "@mcparley/host";
+import type { Host } from "@mcparley/host";
 import { LocalError } from "mcparley";
 import { type ChatSetting, chatHost } from "./chat-host.ts";
 import { readOptionalStdin, readRequiredStdin } from "./read-stdin.ts";
-import { runScript } from "./script/run-script.ts";
+import { type ScriptSetting, runScript } from "./script/run-script.ts";
 import type { StartSetting } from "./servers/chat-servers.ts";
 import { retryText } from "./session/notices.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
@@ -74,14 +74,11 @@ function refuse(error: UsageError): never {
   throw error;
 }
 
-interface Attaching {
-  readonly host: Host;
-  readonly conversation: Conversation;
-  readonly signal: AbortSignal;
-}
-
 /** Attaches the resources that the message names. Throws `UsageError` for a template, whose variables nobody can be asked for. */
-async function attachMentions(prompt: string, { host, conversation, signal }: Attaching): Promise<void> {
+async function attachMentions(
+  prompt: string,
+  { host, conversation, signal }: Pick<ScriptSetting, "host" | "conversation" | "signal">,
+): Promise<void> {
   if (!/(?:^|\s)@\S/.test(prompt)) return;
   await host.ready({ signal });
   for (const { server, uri, isTemplate } of findMentions(prompt, host)) {

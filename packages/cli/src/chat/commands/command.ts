@@ -5,8 +5,8 @@ import type { Chat } from "../session/chat.ts";
 
 /** A command of a chat, which is typed as `/name`. */
 export interface ChatCommand {
-  /** The words after the name. */
-  readonly usage: string;
+  /** The words after the name. Undefined if it has none. */
+  readonly usage?: string;
   /** What it does, in a few words. */
   readonly summary: string;
   /** Runs the command. Throws `UsageError` for words that it does not accept. */

@@ -24,7 +24,7 @@ async function outputOf(chat: TestChat, line: string): Promise<string> {
 test("/help shows each command and the keys", async () => {
   const chat = await openTestChat();
   const shown = await outputOf(chat, "/help");
-  for (const [name, { usage, summary }] of chatCommands) {
+  for (const [name, { usage = "", summary }] of chatCommands) {
     expect(shown).toContain(`/${name} ${usage}`.trim());
     expect(shown).toContain(summary);
   }

@@ -20,10 +20,11 @@ const keys: readonly (readonly [key: string, effect: string])[] = [
 ];
 
 const helpCommand: ChatCommand = {
-  usage: "",
   summary: "show the commands and the keys",
   run(_words, { terminal, view }) {
-    const rows = [...chatCommands].map(([name, { usage, summary }]) => [`/${name} ${usage}`.trim(), summary] as const);
+    const rows = [...chatCommands].map(
+      ([name, { usage = "", summary }]) => [`/${name} ${usage}`.trim(), summary] as const,
+    );
     const left = Math.min(34, Math.max(...rows.map(([label]) => label.length)) + 2);
     const columns = Math.min(view.width, 100);
     for (const [label, text] of [...rows, ...keys]) {
@@ -88,7 +89,6 @@ const saveCommand: ChatCommand = {
 
 /** Starts a new conversation with the same servers. */
 const newCommand: ChatCommand = {
-  usage: "",
   summary: "start a new conversation",
   async run(_words, chat) {
     await chat.saver.settled();
@@ -99,7 +99,7 @@ const newCommand: ChatCommand = {
   },
 };
 
-const quitCommand: ChatCommand = { usage: "", summary: "leave", run: (_words, chat) => chat.leave() };
+const quitCommand: ChatCommand = { summary: "leave", run: (_words, chat) => chat.leave() };
 
 /** The commands of a chat by their names, in the order of the help. */
 export const chatCommands: ReadonlyMap<string, ChatCommand> = new Map<string, ChatCommand>([

@@ -42,7 +42,6 @@ export const toolsCommand: ChatCommand = {
 
 /** Shows the prompts of all servers. */
 export const promptsCommand: ChatCommand = {
-  usage: "",
   summary: "show the prompts",
   async run(_text, chat) {
     await showByServer(
@@ -56,7 +55,6 @@ export const promptsCommand: ChatCommand = {
 
 /** Shows the resources and the templates of all servers. */
 export const resourcesCommand: ChatCommand = {
-  usage: "",
   summary: "show the resources and templates",
   async run(_text, chat) {
     await showByServer(
@@ -69,7 +67,6 @@ export const resourcesCommand: ChatCommand = {
 
 /** Shows the attached resources. */
 export const attachedCommand: ChatCommand = {
-  usage: "",
   summary: "show the attached resources",
   run(_text, { conversation, terminal, view }) {
     const { dim, red } = view.style;

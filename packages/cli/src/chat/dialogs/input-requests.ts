@@ -8,21 +8,21 @@ import { excerpt, ownLines, quoted, serverLines, shortLine } from "../../termina
 import type { View } from "../../terminal/screen.ts";
 
 /** Shows the form of a server, and returns the answer of the user. */
-export async function askFields({ origin, message, ...form }: FormRequest, talk: Talk): Promise<FormAnswer> {
-  const wants = form.fields.length === 0 ? "asks for your agreement" : "asks you to fill in a form";
-  if (!(await introduce({ origin, wants, message }, talk))) return { action: "decline" };
-  return askForm({ fields: fieldsOf(form), check: form.check }, talk);
+export async function askFields(request: FormRequest, talk: Talk): Promise<FormAnswer> {
+  const wants = request.fields.length === 0 ? "asks for your agreement" : "asks you to fill in a form";
+  if (!(await introduce(request, wants, talk))) return { action: "decline" };
+  return askForm({ fields: fieldsOf(request), check: request.check }, talk);
 }
 
 /** Shows the page that a server asks the user to visit, and opens it after a yes. */
 export async function askVisit(
-  { origin, message, url, remarks }: UrlRequest,
+  request: UrlRequest,
   open: (url: string) => Promise<void>,
   talk: Talk,
 ): Promise<UrlAnswer> {
   const wants = "asks you to open a page in your browser";
-  if (!(await introduce({ origin, wants, message }, talk))) return { action: "decline" };
-  const { action } = await askUrl(url, open, { ...talk, remarks });
+  if (!(await introduce(request, wants, talk))) return { action: "decline" };
+  const { action } = await askUrl(request.url, open, { ...talk, remarks: request.remarks });
   return { action };
 }
 
@@ -39,17 +39,12 @@ function claimText({ name, version }: NonNullable<InputOrigin["claims"]>): strin
   return `It calls itself ${quoted(name)}, version ${quoted(version)}. This is not verified.`;
 }
 
-/** A request of a server, and what it asks for. */
-interface ServerRequest {
-  readonly origin: InputOrigin;
-  /** Follows the name of the server: "asks you to ...". */
-  readonly wants: string;
-  /** The reason, in the words of the server. */
-  readonly message: string;
-}
-
-/** Shows who asks, what for and why. Returns false if the user declines at once. The user can view a long reason first. */
-async function introduce({ origin, wants, message }: ServerRequest, talk: Talk): Promise<boolean> {
+/** Shows who asks, what for and why. `wants` follows the name of the server: "asks you to ...". Returns false if the user declines at once. The user can view a long reason first. */
+async function introduce(
+  { origin, message }: Pick<FormRequest, "origin" | "message">,
+  wants: string,
+  talk: Talk,
+): Promise<boolean> {
   const { view } = talk;
   const lines = serverLines(message, view);
   const reason = excerpt(lines, view);

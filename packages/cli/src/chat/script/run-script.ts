@@ -91,15 +91,21 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
   out.endProgress();
   // A message without an answer leaves no trace: the next run would add another message of the user to it.
   const id = hasAnswer(end, before) ? await savedId(setting) : undefined;
-  const document = documentOf(setting, { end, answer, steps, calls: calls.finish(end.messages), id });
+  const { reason, usage, error } = end;
+  const document: ChatResult = {
+    answer,
+    reason,
+    calls: calls.finish(end.messages),
+    usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
+    steps,
+    model: setting.model,
+    unavailable: unavailableServers(setting),
+    conversation: id ?? null,
+    ...(error && { error: { message: error.message } }),
+  };
   if (json) await out.print(`${printableJson(document, 2)}\n`);
   else noteEnd(document, out);
   return { exitCode: exitCodeOfRun(end, document.calls.some(isDenied)), document };
-}
-
-interface Ended extends Pick<ChatResult, "answer" | "steps" | "calls"> {
-  readonly end: RunEnd;
-  readonly id: string | undefined;
 }
 
 async function savedId({ save, out }: ScriptSetting): Promise<string | undefined> {
@@ -111,21 +117,6 @@ async function savedId({ save, out }: ScriptSetting): Promise<string | undefined
     out.note(paragraph(`mcparley: ${error.message}${hint}`, out.err));
     return undefined;
   }
-}
-
-function documentOf(setting: ScriptSetting, { end, answer, steps, calls, id }: Ended): ChatResult {
-  const { reason, usage, error } = end;
-  return {
-    answer,
-    reason,
-    calls,
-    usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
-    steps,
-    model: setting.model,
-    unavailable: unavailableServers(setting),
-    conversation: id ?? null,
-    ...(error && { error: { message: error.message } }),
-  };
 }
 
 function unavailableServers({ host, signInCure }: ScriptSetting): UnavailableServer[] {

@@ -63,7 +63,8 @@ export async function chatServers(
     const { target, word } = named;
     const name = uniqueName(serverName(target, word), new Set(isOfProject(named) ? [...taken, ...reserved] : taken));
     taken.add(name);
-    return { name, word, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) };
+    const entry = toEntry(withOptions(target, setting), setting.options, (chunk) => onStderr(name, chunk));
+    return { name, word, entry };
   });
 }
 
@@ -169,13 +170,7 @@ function withOptions(target: Target, { io, options }: StartSetting): Target {
   return withWords(target, { headers: {}, env, envAll }, io);
 }
 
-interface EntryParts {
-  readonly setting: StartSetting;
-  readonly onStderr: OnStderr;
-}
-
-function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts): ServerEntry {
-  const { maxReply, revision } = setting.options;
+function toEntry(target: Target, { maxReply, revision }: ChatOptions, stderr: (chunk: string) => void): ServerEntry {
   const settings = { entry: target.origin?.entry, ...(revision !== undefined && { revision }) };
   if (target.kind === "url") {
     const { url, headers, connection } = target;
@@ -184,6 +179,5 @@ function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts
   }
   const { command, args, env, cwd } = target;
   const limit = maxReply === undefined ? {} : { maxLineBytes: maxReply };
-  const stderr = (chunk: string): void => onStderr(name, chunk);
   return { target: { command, args, env, cwd, stderr, ...limit }, ...settings };
 }

@@ -22,16 +22,16 @@ const leastRoom = 12;
 /** Returns the rows of an input of at most `columns` columns and `most` rows. If it has more, those around the cursor are shown. */
 export function inputRows({ prompt, text, cursor }: InputText, columns: number, most: number): Rows {
   const room = Math.max(columns, 4);
-  const width = widthOf(prompt);
-  const isBeside = width <= Math.max(room - leastRoom, room >> 1);
-  const start = isBeside ? width : 0;
-  const indent = isBeside && width <= room >> 1 ? width : 0;
-  const widths = { first: room - start, next: room - indent };
-  const all = layOut(safe(text), widths);
-  const before = layOut(safe(text.slice(0, cursor)), widths);
+  const promptWidth = widthOf(prompt);
+  const isBeside = promptWidth <= Math.max(room - leastRoom, room >> 1);
+  const start = isBeside ? promptWidth : 0;
+  const indent = isBeside && promptWidth <= room >> 1 ? promptWidth : 0;
+  const [firstWidth, width] = [room - start, room - indent];
+  const all = layOut(safe(text), firstWidth, width);
+  const before = layOut(safe(text.slice(0, cursor)), firstWidth, width);
   const at = { row: before.length - 1, column: widthOf(before.at(-1) ?? "") };
   // A cursor behind the last column stands at the start of the next row.
-  if (at.column >= (at.row === 0 ? widths.first : widths.next)) {
+  if (at.column >= (at.row === 0 ? firstWidth : width)) {
     at.row += 1;
     at.column = 0;
     if (all.length === at.row) all.push("");
@@ -42,18 +42,13 @@ export function inputRows({ prompt, text, cursor }: InputText, columns: number, 
     return isFirst && isBeside ? prompt + row : " ".repeat(isFirst ? 0 : indent) + row;
   });
   const column = at.column + (at.row === 0 ? start : indent);
-  const above = isBeside ? [] : layOut(prompt, { first: room, next: room });
+  const above = isBeside ? [] : layOut(prompt, room, room);
   return { rows: [...above, ...visibleRows], cursor: { row: at.row - from + above.length, column } };
 }
 
-/** The columns of the first row, and of the others. */
-interface Widths {
-  readonly first: number;
-  readonly next: number;
-}
-
-function layOut(text: string, { first, next }: Widths): string[] {
-  return text.split("\n").flatMap((line, index) => breakLine(line, next, index === 0 ? first : next));
+/** Breaks a text into rows of at most `width` columns, and `first` columns for the first one. */
+function layOut(text: string, first: number, width: number): string[] {
+  return text.split("\n").flatMap((line, index) => breakLine(line, width, index === 0 ? first : width));
 }
 
 /** Returns a text in which tabs are spaces, and controls are escaped. The text can be a value of a server that was chosen. */

@@ -7,14 +7,6 @@ import type { LineEditor } from "./line-editor.ts";
 import { InputMenu } from "./menu.ts";
 import type { InputOptions } from "./terminal.ts";
 
-interface Parts {
-  readonly prompt: string;
-  readonly options: InputOptions;
-  readonly editor: LineEditor;
-  /** Called when the input must be drawn again. */
-  readonly onChange: () => void;
-}
-
 /** Rows of a terminal that remain for the text above the input. */
 const rowsAbove = 8;
 
@@ -29,7 +21,8 @@ export class OpenInput {
   #resolve: (text: string) => void = () => {};
   #reject: (error: Error) => void = () => {};
 
-  constructor({ prompt, options, editor, onChange }: Parts) {
+  /** `onChange` is called when the input must be drawn again. */
+  constructor(editor: LineEditor, { prompt, ...options }: InputOptions & { prompt: string }, onChange: () => void) {
     this.prompt = prompt;
     this.editor = editor;
     this.#options = options;

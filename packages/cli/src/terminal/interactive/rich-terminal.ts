@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { ReadStream, WriteStream } from "node:tty";
 import { wrapAnsi } from "fast-wrap-ansi";
 import { printable } from "mcparley";
 import type { CommandIo } from "../io.ts";
@@ -16,22 +17,14 @@ import type { ChatTerminal, InputOptions, TerminalOptions } from "./terminal.ts"
 
 const clearScreen = "\u001b[2J\u001b[H";
 
-/** The members of a terminal's streams that other streams do not have. */
-interface RawInput extends Readable {
-  setRawMode?(isRaw: boolean): unknown;
-}
-interface SizedOutput extends Writable {
-  readonly columns?: number;
-  readonly rows?: number;
-}
-
 /** A terminal whose cursor can be moved. Keys are read one by one until it is closed. */
 export class RichTerminal implements ChatTerminal {
   readonly isRich = true;
+  hasEnded = false;
   readonly #io: CommandIo;
   readonly #options: TerminalOptions;
-  readonly #input: RawInput;
-  readonly #output: SizedOutput;
+  readonly #input: Readable & Partial<Pick<ReadStream, "setRawMode">>;
+  readonly #output: Writable & Partial<Pick<WriteStream, "columns" | "rows">>;
   readonly #style: Style;
   readonly #area: BottomArea;
   readonly #stopKeys: () => void;
@@ -44,7 +37,6 @@ export class RichTerminal implements ChatTerminal {
   #status: readonly string[] = [];
   /** The last, unfinished line of a text that arrives in parts. */
   #line: string | undefined;
-  #isClosed = false;
 
   constructor(io: CommandIo, options: TerminalOptions) {
     this.#io = io;
@@ -69,10 +61,6 @@ export class RichTerminal implements ChatTerminal {
 
   get isTyping(): boolean {
     return (this.#inputs.at(-1)?.editor.text ?? "") !== "";
-  }
-
-  get hasEnded(): boolean {
-    return this.#isClosed;
   }
 
   print(text: string): void {
@@ -118,13 +106,13 @@ export class RichTerminal implements ChatTerminal {
   }
 
   async ask(prompt: string, options: InputOptions = {}, signal?: AbortSignal): Promise<string> {
-    if (this.#isClosed || signal?.aborted) throw new Dismissed();
+    if (this.hasEnded || signal?.aborted) throw new Dismissed();
     this.endText();
     const lines = prompt.split("\n");
     const beside = lines.pop() ?? "";
     if (lines.length > 0) this.print(lines.join("\n"));
     const editor = options.hasHistory ? this.#history : new LineEditor();
-    const input = new OpenInput({ prompt: beside, options, editor, onChange: () => this.#draw() });
+    const input = new OpenInput(editor, { ...options, prompt: beside }, () => this.#draw());
     const withdraw = (): void => input.dismiss();
     signal?.addEventListener("abort", withdraw, { once: true });
     // A question stays in front of the message input, which can be opened later.
@@ -153,9 +141,9 @@ export class RichTerminal implements ChatTerminal {
   }
 
   close(): void {
-    if (this.#isClosed) return;
+    if (this.hasEnded) return;
     this.endText();
-    this.#isClosed = true;
+    this.hasEnded = true;
     this.#guard.stop();
     for (const input of this.#inputs) input.dismiss();
     this.#stopKeys();
@@ -206,7 +194,7 @@ export class RichTerminal implements ChatTerminal {
   /** Draws the last input. A question that was not shown before takes no keys until it could be read. */
   #showFront(): void {
     const input = this.#inputs.at(-1);
-    if (this.#isClosed || input === this.#front) return this.#draw();
+    if (this.hasEnded || input === this.#front) return this.#draw();
     this.#front = input;
     const draw = (): void => this.#draw();
     if (input && input.editor !== this.#history) return this.#guard.start(draw, draw);
@@ -226,7 +214,7 @@ export class RichTerminal implements ChatTerminal {
     if (this.#io.platform === "win32") return;
     this.#stop();
     process.once("SIGCONT", () => {
-      if (this.#isClosed) return;
+      if (this.hasEnded) return;
       this.#start();
       // An open question is written again.
       this.#front = undefined;
@@ -244,11 +232,11 @@ export class RichTerminal implements ChatTerminal {
   }
 
   #print(parts: readonly FramePart[]): void {
-    if (!this.#isClosed) this.#area.print(parts, this.#content());
+    if (!this.hasEnded) this.#area.print(parts, this.#content());
   }
 
   #draw(): void {
-    if (!this.#isClosed) this.#area.draw(this.#content());
+    if (!this.hasEnded) this.#area.draw(this.#content());
   }
 
   #content(): AreaContent {

@@ -94,20 +94,15 @@ const refusals = new Map<string, Refusal>([
   ["/cancel", "cancel"],
 ]);
 
-interface FieldState {
-  /** The position in the form. A text of this command stands before the title, which is one of the server. */
-  readonly place: string;
-  readonly current: FieldValue | undefined;
-}
-
 /**
- * Asks for one field until the typed text is valid. An empty line takes `current`, or leaves an optional field out.
+ * Asks for one field until the typed text is valid. An empty line takes `current`, or leaves an optional field out. `place` is the position
+ * in the form. It stands before the title, so that the line does not begin with a text of the server.
  *
  * Returns undefined for a field that is left out.
  */
 async function askField(
   field: Field,
-  { place, current }: FieldState,
+  { place, current }: { place: string; current: FieldValue | undefined },
   { prompter, view }: Talk,
 ): Promise<{ value: FieldValue | undefined } | Refusal> {
   prompter.say(describeField(field, { place, most: maxLines }, view));
