@@ -23,11 +23,11 @@ export interface ChatSetting {
   readonly outputs: ServerOutputs;
   /** Undefined if conversations are not stored. */
   readonly history: ChatHistory | undefined;
-  readonly resumed: StoredChat | undefined;
+  readonly resumedChat: StoredChat | undefined;
   /** The words of the command line that name the servers, and that can be stored. */
   readonly targets: readonly string[];
   /** The text of a pipe, which is the only message. Undefined if messages are read one after another. */
-  readonly piped?: string | undefined;
+  readonly pipedText?: string | undefined;
   /** The other words that name the servers, without their secrets. */
   readonly leftOut: readonly string[];
 }

@@ -130,7 +130,7 @@ test("the menus of commands, tools and resources", async () => {
   const chat = await open();
   for (const typed of ["/bad:", "@", "/tools ", "/call "]) {
     chat.press(typed);
-    await chat.seen("evil");
+    await chat.waitForText("evil");
     chat.press(keys.down + keys.down);
     chat.press(keys.ctrlC);
     await chat.idle();
@@ -141,17 +141,17 @@ test("the menus of commands, tools and resources", async () => {
 test("a resource whose URI has control characters is not offered, because it would act as keys", async () => {
   const chat = await open();
   chat.press("text @");
-  await chat.seen("bad:evil://plain");
+  await chat.waitForText("bad:evil://plain");
   expect((await chat.screen.lines()).filter((line) => line.includes("bad:evil://evil"))).toEqual([]);
   chat.press(keys.tab);
-  await chat.asked("> text @bad:evil://plain");
+  await chat.waitForQuestion("> text @bad:evil://plain");
   expect(unsafeIn(chat.screen.raw())).toBeUndefined();
 });
 
 test("contents of resources and prompts, and their titles", async () => {
   const chat = await open();
   await chat.type("Read @bad:evil://plain");
-  await chat.seen("[user]\nRead");
+  await chat.waitForText("[user]\nRead");
   await chat.type("/bad:plan");
   await chat.answer("(required):", "Monday");
   await chat.idle();
@@ -161,14 +161,14 @@ test("contents of resources and prompts, and their titles", async () => {
 test("completion values with control characters are not offered, and others are shown in their visible form", async () => {
   const chat = await open();
   await chat.type("Read @bad:evil://{id}");
-  await chat.asked("id (required):");
-  await chat.seen("  plain");
+  await chat.waitForQuestion("id (required):");
+  await chat.waitForText("  plain");
   expect((await chat.screen.lines()).filter((line) => line.includes("31mred"))).toEqual([]);
   chat.press(keys.down);
   chat.press(keys.enter);
-  await chat.asked(String.raw`id (required): \u{202e}idib`);
+  await chat.waitForQuestion(String.raw`id (required): \u{202e}idib`);
   chat.press(keys.enter);
-  await chat.seen("[user]");
+  await chat.waitForText("[user]");
   await chat.type("/attached");
   await chat.idle();
   await expectSafe(chat);
@@ -177,9 +177,9 @@ test("completion values with control characters are not offered, and others are 
 test("results, errors, progress and log messages of a call by the user", async () => {
   const chat = await open();
   await chat.type("/call bad__run {}");
-  await chat.seen("[user]");
+  await chat.waitForText("[user]");
   await chat.type("/call bad__fail {}");
-  await chat.seen("The tool returned this error:");
+  await chat.waitForText("The tool returned this error:");
   await chat.type("/why 3");
   await chat.idle();
   expect(await chat.text()).toContain(`[error] bad ${visible}`);
@@ -189,9 +189,9 @@ test("results, errors, progress and log messages of a call by the user", async (
 test("the arguments of a tool that are asked for", async () => {
   const chat = await open();
   await chat.type("/call bad__run");
-  await chat.seen("Arguments of bad__run");
+  await chat.waitForText("Arguments of bad__run");
   chat.press(keys.enter);
-  await chat.seen("The result is:");
+  await chat.waitForText("The result is:");
   await chat.idle();
   await expectSafe(chat);
 });
@@ -202,18 +202,18 @@ test("the question for a call, everything that it shows, and the result", async 
   await chat.type("Go");
   await chat.answer("Call it?", "v");
   await chat.answer("Call it?", "e");
-  await chat.seen("Edit the JSON.");
+  await chat.waitForText("Edit the JSON.");
   chat.press(keys.enter);
   await chat.answer("Call it?", "y");
-  await chat.seen("The model says");
-  await chat.seen("10 out");
+  await chat.waitForText("The model says");
+  await chat.waitForText("10 out");
   await expectSafe(chat);
 });
 
 test("the name of a tool that the model made up, and a failure of the model", async () => {
   const chat = await open([callStep([{ name: hostile, input: hostile }]), new Error(hostile)]);
   await chat.type("Go");
-  await chat.seen("failed: ");
+  await chat.waitForText("failed: ");
   await chat.idle();
   await expectSafe(chat);
 });
@@ -221,7 +221,7 @@ test("the name of a tool that the model made up, and a failure of the model", as
 test("the reason why a server cannot be connected", async () => {
   const attach = () => Promise.reject(new Error(hostile));
   const chat = await openTestChat({ servers: { bad: { attach } }, columns: 400 });
-  await chat.seen("bad failed: ");
+  await chat.waitForText("bad failed: ");
   await chat.type("/servers");
   await chat.idle();
   await expectSafe(chat);

@@ -23,7 +23,7 @@ export async function runInteractive(
   setting: ChatSetting,
   onTerminate: (listener: () => void) => () => void,
 ): Promise<number> {
-  const { io, outputs, piped, resumed } = setting;
+  const { io, outputs, pipedText, resumedChat } = setting;
   const leaving = new AbortController();
   const leave = (): void => leaving.abort(new Error("The user left the chat."));
   let chat: Chat | undefined;
@@ -45,14 +45,16 @@ export async function runInteractive(
   const stopListening = onTerminate(leave);
   try {
     chat = await openChat(setting, { terminal, dialogs, leave });
-    if (io.isTerminal.stdin) showWelcome(chat, resumed);
+    if (io.isTerminal.stdin) showWelcome(chat, resumedChat);
     // The servers connect while the user types, also those whose lists are stored. Their failures are shown as notices.
     for (const server of chat.host.servers.values()) void server.connect().catch(() => {});
     // Nobody reads the state of the servers before the first line of a pipe.
     if (!io.isTerminal.stdin) await chat.host.ready();
     const code =
-      piped === undefined ? await readMessages(chat, leaving.signal) : await sendPiped(piped, chat, leaving.signal);
-    await chat.saver.settled();
+      pipedText === undefined
+        ? await readMessages(chat, leaving.signal)
+        : await sendPiped(pipedText, chat, leaving.signal);
+    await chat.saver.waitForSaves();
     showResume(chat, setting);
     return code;
   } finally {
@@ -60,12 +62,12 @@ export async function runInteractive(
     stopListening();
     await chat?.host.close();
     // A turn that was interrupted by the end is stored when it has ended.
-    await chat?.saver.settled();
+    await chat?.saver.waitForSaves();
   }
 }
 
 /** Shows what a new user must know, and the end of a conversation that is continued. */
-function showWelcome(chat: Chat, resumed: StoredChat | undefined): void {
+function showWelcome(chat: Chat, resumedChat: StoredChat | undefined): void {
   const { terminal, view, model, host, conversation } = chat;
   const { bold, dim } = view.style;
   const names = [...host.servers.keys()].map(visibleLine);
@@ -76,9 +78,9 @@ function showWelcome(chat: Chat, resumed: StoredChat | undefined): void {
   for (const line of model === undefined ? manualHelp : modelHelp) terminal.note(dim(paragraph(line, view)));
   if (names.length === 0)
     terminal.note(dim(paragraph("Name servers on the command line: mcparley chat TARGET...", view)));
-  if (!resumed) return;
+  if (!resumedChat) return;
   terminal.note(
-    bold(`\nContinued: ${visibleLine(resumed.title)}`) + dim(` (${conversation.messages.length} messages)`),
+    bold(`\nContinued: ${visibleLine(resumedChat.title)}`) + dim(` (${conversation.messages.length} messages)`),
   );
   const last = conversation.messages.at(-1);
   if (last) showForModel([last], chat);
@@ -101,8 +103,8 @@ async function readMessages(chat: Chat, leaving: AbortSignal): Promise<number> {
     const text = await nextMessage(chat, leaving);
     if (text === undefined) return code;
     if (text.trim() === "") continue;
-    const failed = await untilAborted(tryToSubmit(text, chat), leaving);
-    if (failed && !chat.io.isTerminal.stdin) code = failed;
+    const failureCode = await untilAborted(tryToSubmit(text, chat), leaving);
+    if (failureCode && !chat.io.isTerminal.stdin) code = failureCode;
   }
   return code;
 }
@@ -160,9 +162,9 @@ function hintOf({ model, host }: Chat): string {
   return printable(`${model ?? "no model"} - ${servers} - / commands, @ resources`);
 }
 
-function showResume(chat: Chat, { resumed, leftOut }: ChatSetting): void {
+function showResume(chat: Chat, { resumedChat, leftOut }: ChatSetting): void {
   const { id } = chat.saver;
-  if (id === undefined || (chat.conversation.messages.length === 0 && !resumed)) return;
+  if (id === undefined || (chat.conversation.messages.length === 0 && !resumedChat)) return;
   const { dim } = chat.view.style;
   chat.terminal.note(dim(`Continue this conversation with: mcparley chat --resume ${id}`));
   if (leftOut.length > 0)

@@ -26,11 +26,11 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
   const { io, options, servers, model, outputs } = setting;
   const isAttended = io.isTerminal.stdin && !options.noInput;
   const manual = new ManualModel((signal) => writeAnswer(dialogs, signal));
-  const recorded = recordRequests(model?.model ?? manual.model, estimateTokens);
+  const recorder = recordRequests(model?.model ?? manual.model, estimateTokens);
   // Events can arrive before the chat exists, such as those of servers that connect at once.
   let chat: Chat | undefined;
   const isComposed = ({ origin, tool, arguments: args }: ApprovalRequest): boolean =>
-    origin.by === "user" && chat?.composed?.tool === tool.name && chat.composed.json === JSON.stringify(args);
+    origin.by === "user" && chat?.composedCall?.tool === tool.name && chat.composedCall.json === JSON.stringify(args);
   const openUrl = (url: string): Promise<void> => io.openUrl(url);
   const note = (text: string): void => terminal.note(text);
   const { talk } = dialogs;
@@ -39,7 +39,7 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
   const notify = noticeListener(() => chat, { logLevel, isVerbose: verbose, outputs });
   const host = await chatHost(setting, {
     // The recorder is inside, so that /why shows what is sent.
-    model: model ? model.adapt(recorded.model) : recorded.model,
+    model: model ? model.adapt(recorder.model) : recorder.model,
     renderer: isAttended
       ? chatRenderer({ talk, openUrl, isComposed, isManual: model === undefined })
       : unattendedRenderer(isComposed),
@@ -51,8 +51,8 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
     note,
   });
   try {
-    const conversation = restoredConversation(host, setting.resumed);
-    const opened: Chat = {
+    const conversation = restoredConversation(host, setting.resumedChat);
+    const openedChat: Chat = {
       io,
       host,
       terminal,
@@ -68,16 +68,16 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
       roots: options.root.map((folder) => readRoot(folder, io)),
       sentRequest: async () => {
         // Without a model, a run whose answer is empty shows what would be sent.
-        if (!model) await manual.readRequests(() => host.run({ ...runOptions(opened), maxSteps: 1 }).finished);
-        return recorded.last();
+        if (!model) await manual.readRequests(() => host.run({ ...runOptions(openedChat), maxSteps: 1 }).finished);
+        return recorder.last();
       },
-      composed: undefined,
+      composedCall: undefined,
       interruptWork: undefined,
       draft: undefined,
       leave,
     };
-    chat = opened;
-    return opened;
+    chat = openedChat;
+    return openedChat;
   } catch (error) {
     await host.close();
     throw error;

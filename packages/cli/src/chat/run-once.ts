@@ -15,7 +15,7 @@ import { UsageError } from "../terminal/io.ts";
 export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise<number> {
   const { screen, options, stop } = setting;
   const { prompt, json, timeout, system } = options;
-  const { model, servers, history, resumed, targets } = chat;
+  const { model, servers, history, resumedChat, targets } = chat;
   if (prompt === undefined || !model) throw new UsageError("--prompt needs a text and a model.");
   const host = await chatHost(chat, {
     model: model.adapt(model.model),
@@ -25,8 +25,8 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
     note: (text) => screen.note(text),
   });
   try {
-    const conversation = restoredConversation(host, resumed);
-    const saver = new ConversationSaver({ history, resumed, model: model.name, targets });
+    const conversation = restoredConversation(host, resumedChat);
+    const saver = new ConversationSaver({ history, resumedChat, model: model.name, targets });
     const message = await readMessage(prompt, { host, setting });
     await attachMentions(prompt, { host, conversation, signal: stop.signal });
     const { exitCode } = await runScript({
@@ -35,7 +35,7 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
       prompt: message,
       signal: stop.signal,
       json,
-      out: screen,
+      screen,
       model: model.name,
       signInCure(name) {
         const word = servers.find((server) => server.name === name)?.word;
@@ -54,14 +54,14 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
 /** Returns the message: the prompt with the texts of the files that it names, and with that of stdin. `-` is stdin alone. */
 async function readMessage(prompt: string, { host, setting }: { host: Host; setting: StartSetting }): Promise<string> {
   const { io, options, screen, stop } = setting;
-  const written = prompt.trim() === "-" ? stdinWord : prompt;
+  const messageText = prompt.trim() === "-" ? stdinWord : prompt;
   const read = { signal: stop.signal, note: (text: string) => screen.note(text) };
   stop.limit(options.timeout);
   try {
     const stdin = (): Promise<NamedText> => readRequiredStdin(io, read);
-    const named = await readNamedTexts(written, { known: host, io, stdin, onUnknown: refuse, signal: stop.signal });
-    const piped = named.some(({ word }) => word === stdinWord) ? undefined : await readOptionalStdin(io, read);
-    return messageWith(written, piped ? [...named, piped] : named);
+    const texts = await readNamedTexts(messageText, { names: host, io, stdin, onUnknown: refuse, signal: stop.signal });
+    const pipedText = texts.some(({ word }) => word === stdinWord) ? undefined : await readOptionalStdin(io, read);
+    return messageWith(messageText, pipedText ? [...texts, pipedText] : texts);
   } catch (error) {
     if (stop.reason !== "timeout") throw error;
     throw new LocalError("timeout", `stdin did not end within ${(options.timeout ?? 0) / 1000} s.`);

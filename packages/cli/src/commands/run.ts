@@ -73,7 +73,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
     );
     // The request of a renewal is not aborted with the call for which the tokens are renewed.
     const released = work.then((code) => credentialsReleased().then(() => code));
-    return await Promise.race([released, stop.ended.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
+    return await Promise.race([released, stop.secondSignal.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
   } catch (error) {
     // The report itself could not be written.
     screen.note(error instanceof Error ? error.message : String(error));

@@ -6,7 +6,7 @@ type StopReason = "interrupted" | "terminated" | "broken_pipe" | "timeout";
 /** Ends a command early: after Ctrl-C, SIGTERM, a closed stdout, or the end of `--timeout`. */
 export class Stop {
   /** Resolves at the second Ctrl-C or SIGTERM. */
-  readonly ended: Promise<void>;
+  readonly secondSignal: Promise<void>;
   readonly #controller = new AbortController();
   readonly #onFirst: () => void;
   readonly #removals: readonly (() => void)[];
@@ -17,7 +17,7 @@ export class Stop {
   /** Listens to Ctrl-C and SIGTERM. The first of them calls `onFirst` and aborts `signal`. */
   constructor(io: Pick<CommandIo, "onInterrupt" | "onTerminate">, onFirst: () => void) {
     this.#onFirst = onFirst;
-    this.ended = new Promise<void>((resolve) => (this.#end = resolve));
+    this.secondSignal = new Promise<void>((resolve) => (this.#end = resolve));
     this.#removals = [io.onInterrupt(() => this.interrupt()), io.onTerminate(() => this.#endBySignal("terminated"))];
   }
 
@@ -104,10 +104,10 @@ class PausableTimer {
       this.#left = Math.max(0, this.#left - (performance.now() - this.#startedAt));
     }
     this.#pauses += 1;
-    let ended = false;
+    let isEnded = false;
     return () => {
-      if (ended) return;
-      ended = true;
+      if (isEnded) return;
+      isEnded = true;
       this.#pauses -= 1;
       if (this.#pauses === 0) this.#start();
     };

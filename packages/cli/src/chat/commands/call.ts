@@ -34,13 +34,13 @@ export const callCommand: ChatCommand = {
 
 /** Finds a tool by its name for the model, by `server:tool`, or by its name at the only server that has it. */
 async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
-  const named = await findWhenReady(chat, (catalogue) => toolsNamed(name, catalogue));
-  const [tool, ...others] = named ?? [];
+  const matches = await findWhenReady(chat, (catalogue) => toolsNamed(name, catalogue));
+  const [tool, ...otherTools] = matches ?? [];
   if (!tool) throw unknownTool(name, chat);
-  if (others.length === 0) return tool;
+  if (otherTools.length === 0) return tool;
   throw new UsageError(
     `Several servers have a tool ${JSON.stringify(name)}.`,
-    `Choose one: ${[tool, ...others].map((one) => one.name).join(", ")}`,
+    `Choose one: ${[tool, ...otherTools].map((one) => one.name).join(", ")}`,
   );
 }
 
@@ -48,18 +48,18 @@ async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
 function toolsNamed(name: string, { tool, tools }: Catalogue): readonly CatalogueTool[] | undefined {
   const exact = tool(name);
   if (exact) return [exact];
-  const named = tools.filter((one) => one.tool.name === name || `${one.server}:${one.tool.name}` === name);
-  return named.length > 0 ? named : undefined;
+  const matches = tools.filter((one) => one.tool.name === name || `${one.server}:${one.tool.name}` === name);
+  return matches.length > 0 ? matches : undefined;
 }
 
 /** Asks for the arguments of a tool, one after another. They are converted by its schema. */
 async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<JsonObject> {
   const { inputSchema: schema } = tool;
-  const required = Array.isArray(schema.required) ? schema.required : [];
+  const requiredNames = Array.isArray(schema.required) ? schema.required : [];
   const values = summarizeArguments(schema).map((argument) => ({
     ...argument,
     facts: argument.facts || "any",
-    isRequired: required.includes(argument.name),
+    isRequired: requiredNames.includes(argument.name),
   }));
   const suggestFor = (argument: string): Suggest | undefined => choices(schema, argument);
   const answers = await askValues(values, { title: `Arguments of ${name}`, suggestFor }, chat);
@@ -76,7 +76,7 @@ function choices(schema: JsonObject, name: string): Suggest | undefined {
     isObject(property) && Array.isArray(property.enum) ? property.enum : isBoolean ? ["true", "false"] : [];
   if (values.length === 0) return undefined;
   const entries = values.map((value) => ({ value: String(value) }));
-  return (before) => wordMenu(before, entries);
+  return (text) => wordMenu(text, entries);
 }
 
 /** Calls a tool for the user, and shows the message that is added to the conversation. Throws if the call was denied or has failed. */
@@ -84,7 +84,7 @@ async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Pr
   const { terminal, view, conversation } = chat;
   const { name } = tool;
   terminal.print(view.style.bold(callLine(name, args)));
-  chat.composed = { tool: tool.tool.name, json: JSON.stringify(args) };
+  chat.composedCall = { tool: tool.tool.name, json: JSON.stringify(args) };
   try {
     const { outcome, message } = await interruptible(chat, (signal) => {
       terminal.status([`${visibleLine(name)}: running (Ctrl-C cancels)`]);
@@ -97,7 +97,7 @@ async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Pr
     if (outcome.status === "failed") throw outcome.error;
     if (message) showForModel([message], chat);
   } finally {
-    chat.composed = undefined;
+    chat.composedCall = undefined;
     terminal.status([]);
   }
   void storeConversation(chat);

@@ -22,22 +22,22 @@ export interface ChatCommand {
  */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
-  let rest = text.trim();
-  while (rest !== "") {
-    if (rest.startsWith("{")) return [...words, rest];
-    const found = /^((?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+)\s*/s.exec(rest);
-    if (!found)
+  let remainder = text.trim();
+  while (remainder !== "") {
+    if (remainder.startsWith("{")) return [...words, remainder];
+    const match = /^((?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+)\s*/s.exec(remainder);
+    if (!match)
       throw new UsageError(
-        `The quote before ${JSON.stringify(rest.slice(0, 20))} has no end.`,
+        `The quote before ${JSON.stringify(remainder.slice(0, 20))} has no end.`,
         "Add the closing quote.",
       );
-    words.push(unquoted(found[1] ?? ""));
-    rest = rest.slice(found[0].length);
+    words.push(removeQuotes(match[1] ?? ""));
+    remainder = remainder.slice(match[0].length);
   }
   return words;
 }
 
-function unquoted(word: string): string {
+function removeQuotes(word: string): string {
   return word.replaceAll(
     /"((?:[^"\\]|\\.)*)"|'([^']*)'/gs,
     (_whole, double: string | undefined, single: string | undefined) =>
@@ -47,24 +47,24 @@ function unquoted(word: string): string {
 
 /** Returns the menu for the last of several words. */
 export function wordMenu(words: string, entries: readonly MenuEntry[]): Menu {
-  const typed = /\S*$/.exec(words)?.[0] ?? "";
-  return { entries: matching(entries, typed), replaces: typed.length, isPreselected: false };
+  const query = /\S*$/.exec(words)?.[0] ?? "";
+  return { entries: matching(entries, query), replaces: query.length, isPreselected: false };
 }
 
 /** Returns the entry with a key. Throws `UsageError` with the most similar key. */
-export function requireNamed<T>(what: string, name: string, known: ReadonlyMap<string, T>): T {
-  const found = known.get(name);
-  if (found !== undefined) return found;
-  throw new UsageError(`There is no ${what} ${JSON.stringify(name)}.`, didYouMean(name, [...known.keys()]));
+export function requireNamed<T>(what: string, name: string, values: ReadonlyMap<string, T>): T {
+  const value = values.get(name);
+  if (value !== undefined) return value;
+  throw new UsageError(`There is no ${what} ${JSON.stringify(name)}.`, didYouMean(name, [...values.keys()]));
 }
 
 /** Maximum entries of a menu. */
 const mostEntries = 200;
 
 /** Returns the entries that contain the typed text: the one that is equal to it first, and then those that start with it. */
-export function matching(entries: readonly MenuEntry[], typed: string): MenuEntry[] {
-  const part = typed.toLowerCase();
-  const ranked = entries.flatMap((entry) => {
+export function matching(entries: readonly MenuEntry[], query: string): MenuEntry[] {
+  const part = query.toLowerCase();
+  const rankedEntries = entries.flatMap((entry) => {
     const name = (entry.label ?? entry.value).replace(/^[/@]/, "").toLowerCase();
     // Enter chooses the first entry, and must submit a name that is typed in full.
     if (name === part) return [{ entry, rank: 0 }];
@@ -72,8 +72,8 @@ export function matching(entries: readonly MenuEntry[], typed: string): MenuEntr
     if (name.includes(part)) return [{ entry, rank: 2 }];
     return entry.detail?.toLowerCase().includes(part) ? [{ entry, rank: 3 }] : [];
   });
-  return ranked
-    .toSorted((one, other) => one.rank - other.rank)
+  return rankedEntries
+    .toSorted((a, b) => a.rank - b.rank)
     .slice(0, mostEntries)
     .map(({ entry }) => entry);
 }

@@ -25,13 +25,13 @@ const helpCommand: ChatCommand = {
     const rows = [...chatCommands].map(
       ([name, { usage = "", summary }]) => [`/${name} ${usage}`.trim(), summary] as const,
     );
-    const left = Math.min(34, Math.max(...rows.map(([label]) => label.length)) + 2);
+    const labelWidth = Math.min(34, Math.max(...rows.map(([label]) => label.length)) + 2);
     const columns = Math.min(view.width, 100);
     for (const [label, text] of [...rows, ...keys]) {
-      const [first = "", ...more] = wrap(text, columns - left);
-      if (label.length >= left) terminal.print(`${label}\n${" ".repeat(left)}${first}`);
-      else terminal.print(label.padEnd(left) + first);
-      for (const line of more) terminal.print(" ".repeat(left) + line);
+      const [first = "", ...more] = wrap(text, columns - labelWidth);
+      if (label.length >= labelWidth) terminal.print(`${label}\n${" ".repeat(labelWidth)}${first}`);
+      else terminal.print(label.padEnd(labelWidth) + first);
+      for (const line of more) terminal.print(" ".repeat(labelWidth) + line);
     }
   },
 };
@@ -47,10 +47,10 @@ const rootsCommand: ChatCommand = {
       throw new UsageError("/roots accepts add DIR or remove DIR.", "Such as /roots add .");
     }
     const root = readRoot(folder, chat.io);
-    const others = chat.roots.filter(({ uri }) => uri !== root.uri);
-    if (action === "remove" && others.length === chat.roots.length)
+    const otherRoots = chat.roots.filter(({ uri }) => uri !== root.uri);
+    if (action === "remove" && otherRoots.length === chat.roots.length)
       throw new UsageError(`${folder} is not a root.`, "/roots shows them.");
-    chat.roots = action === "add" ? [...others, root] : others;
+    chat.roots = action === "add" ? [...otherRoots, root] : otherRoots;
     await chat.host.setRoots(chat.roots);
     showRoots(chat);
   },
@@ -91,7 +91,7 @@ const saveCommand: ChatCommand = {
 const newCommand: ChatCommand = {
   summary: "start a new conversation",
   async run(_words, chat) {
-    await chat.saver.settled();
+    await chat.saver.waitForSaves();
     await chat.conversation.close();
     chat.conversation = chat.host.conversation();
     chat.saver.restart();

@@ -139,12 +139,12 @@ async function showByServer<T extends { server: string }>(
   show: (ofServer: readonly T[]) => string,
 ): Promise<boolean> {
   const { terminal, view } = chat;
-  const found = await findWhenReady(chat, (catalogue) => {
+  const readyEntries = await findWhenReady(chat, (catalogue) => {
     const entries = list(catalogue);
     return entries.length > 0 ? entries : undefined;
   });
-  if (!found) terminal.print("The servers offer none. /servers shows their state.");
-  const entries = found ?? [];
+  if (!readyEntries) terminal.print("The servers offer none. /servers shows their state.");
+  const entries = readyEntries ?? [];
   for (const server of new Set(entries.map((entry) => entry.server))) {
     terminal.print(view.style.inverse(` ${visibleLine(server)} `));
     terminal.print(show(entries.filter((entry) => entry.server === server)));

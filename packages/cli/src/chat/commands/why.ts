@@ -43,7 +43,7 @@ function showSummary({ parts, tools }: SentRequest, { terminal, view, model }: C
 
 function showTools({ tools }: SentRequest, { terminal }: Chat): void {
   if (tools.length === 0) terminal.print("The request had no tools.");
-  for (const { name, tokens } of tools.toSorted((one, other) => other.tokens - one.tokens)) {
+  for (const { name, tokens } of tools.toSorted((a, b) => b.tokens - a.tokens)) {
     terminal.print(`${estimate(tokens)}  ${visibleLine(name)}`);
   }
 }

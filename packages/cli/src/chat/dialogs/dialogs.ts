@@ -21,8 +21,8 @@ export interface DialogSetting {
 /** Returns the renderer of the chat, which asks at the terminal. Without an answer it refuses, and it never throws. */
 export function chatRenderer(setting: DialogSetting): Required<Omit<Renderer, "trust">> {
   const { talk, openUrl, isComposed, isManual, onError } = setting;
-  const denied = { action: "deny" } as const;
-  const cancelled = { action: "cancel" } as const;
+  const denial = { action: "deny" } as const;
+  const cancellation = { action: "cancel" } as const;
 
   /** Runs a dialog. Returns `refusal` if it is withdrawn or fails. */
   async function ask<T>(signal: AbortSignal, refusal: T, dialog: (talk: Talk) => Promise<T>): Promise<T> {
@@ -40,17 +40,17 @@ export function chatRenderer(setting: DialogSetting): Required<Omit<Renderer, "t
     review: (request, signal) => ask(signal, { accepted: [] }, (terminal) => askReview(request, terminal)),
     approve: (request, signal) => {
       if (isComposed(request) && !isDestructive(request.tool)) return { action: "allow" };
-      return ask(signal, denied, (terminal) => askApproval(request, terminal));
+      return ask(signal, denial, (terminal) => askApproval(request, terminal));
     },
-    form: (request, signal) => ask(signal, cancelled, (terminal) => askFields(request, terminal)),
-    url: (request, signal) => ask(signal, cancelled, (terminal) => askVisit(request, openUrl, terminal)),
+    form: (request, signal) => ask(signal, cancellation, (terminal) => askFields(request, terminal)),
+    url: (request, signal) => ask(signal, cancellation, (terminal) => askVisit(request, openUrl, terminal)),
     // `chatSignIn` shows the scopes and asks before it opens the page.
     signIn: () => ({ action: "allow" }),
-    sample: (request, signal) => ask(signal, denied, (terminal) => askSample(request, isManual, terminal)),
+    sample: (request, signal) => ask(signal, denial, (terminal) => askSample(request, isManual, terminal)),
     sampled: (request, signal) => {
       // The user has written the answer.
       if (isManual) return { action: "allow" };
-      return ask(signal, denied, (terminal) => askSampled(request, terminal));
+      return ask(signal, denial, (terminal) => askSampled(request, terminal));
     },
   };
 }

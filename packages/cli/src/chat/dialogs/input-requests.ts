@@ -4,7 +4,7 @@ import { askUrl } from "../../terminal/questions/ask-url.ts";
 import type { Talk } from "../../terminal/questions/choose.ts";
 import { chooseOrView, heading, present, stack } from "../../terminal/questions/dialog.ts";
 import { fieldsOf } from "../../terminal/questions/form-fields.ts";
-import { excerpt, ownLines, quoted, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
+import { excerpt, ownLines, quoteName, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
 import type { View } from "../../terminal/screen.ts";
 
 /** Shows the form of a server, and returns the answer of the user. */
@@ -30,13 +30,13 @@ export async function askVisit(
 export function requestHeading({ server, claims, during }: InputOrigin, wants: string, view: View): string[] {
   const call = during === undefined ? "" : ` (during ${shortLine(during)})`;
   return [
-    ...heading(`The server ${quoted(server)} ${wants}${call}.`, view),
+    ...heading(`The server ${quoteName(server)} ${wants}${call}.`, view),
     ...(claims ? ownLines(claimText(claims), view).map(view.style.dim) : []),
   ];
 }
 
 function claimText({ name, version }: NonNullable<InputOrigin["claims"]>): string {
-  return `It calls itself ${quoted(name)}, version ${quoted(version)}. This is not verified.`;
+  return `It calls itself ${quoteName(name)}, version ${quoteName(version)}. This is not verified.`;
 }
 
 /** Shows who asks, what for and why. `wants` follows the name of the server: "asks you to ...". Returns false if the user declines at once. The user can view a long reason first. */

@@ -22,9 +22,9 @@ export function shortJson(json: string, view: View): Excerpt {
     const rows = exactLines(line, view, gutter);
     if (rows.length <= maxRows) return rows;
     hasCutValue = true;
-    const left = rows.slice(maxRows - 1).reduce((sum, row) => sum + row.length - gutter.length, 0);
+    const hiddenCharacters = rows.slice(maxRows - 1).reduce((sum, row) => sum + row.length - gutter.length, 0);
     // Without the gutter, so that a value cannot look like this note.
-    const note = view.style.yellow(`  … ${left} more characters of this value are not shown`);
+    const note = view.style.yellow(`  … ${hiddenCharacters} more characters of this value are not shown`);
     return [...rows.slice(0, maxRows - 1), note];
   });
   const text = excerpt(lines, view);
@@ -44,12 +44,12 @@ export async function editJson(value: JsonObject, { prompter, view }: Talk): Pro
   let initial = widthOf(oneLine) <= maxOneLine ? oneLine : printableJson(value, 2);
   prompter.say(view.style.dim("Edit the JSON. An empty text returns to the question without a change."));
   for (;;) {
-    const typed = await prompter.ask("JSON > ", { initial, isMultiline: true });
-    if (typed.trim() === "") return undefined;
-    const object = readObject(typed);
+    const input = await prompter.ask("JSON > ", { initial, isMultiline: true });
+    if (input.trim() === "") return undefined;
+    const object = readObject(input);
     if (typeof object !== "string") return object;
     prompter.say(remarkLines([object], view).join("\n"));
-    initial = typed;
+    initial = input;
   }
 }
 

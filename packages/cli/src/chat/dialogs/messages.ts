@@ -1,7 +1,7 @@
 import { type SamplingContent, type SamplingMessage, printable, printableJson } from "mcparley";
 import { type CreateMessageParams, readContent } from "mcparley/client";
 import type { Talk } from "../../terminal/questions/choose.ts";
-import { ownLines, quoted, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
+import { ownLines, quoteName, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
 import type { View } from "../../terminal/screen.ts";
 import { showSize } from "../../terminal/show-content.ts";
 import { wholeJson } from "./json-text.ts";
@@ -43,7 +43,7 @@ function blockLines(block: SamplingContent, view: View): string[] {
       );
     case "tool_use":
       return [
-        ...summary(`calls the tool ${quoted(block.name)} with`),
+        ...summary(`calls the tool ${quoteName(block.name)} with`),
         ...wholeJson(printableJson(block.input, 2), view),
       ];
     case "tool_result": {
@@ -51,7 +51,7 @@ function blockLines(block: SamplingContent, view: View): string[] {
         part.type === "text" ? serverLines(part.text, view) : summary(part.type),
       );
       return [
-        ...summary(`${block.isError === true ? "error" : "result"} of the call ${quoted(block.toolUseId)}`),
+        ...summary(`${block.isError === true ? "error" : "result"} of the call ${quoteName(block.toolUseId)}`),
         ...inner,
       ];
     }
@@ -68,8 +68,8 @@ function blockLines(block: SamplingContent, view: View): string[] {
  */
 export async function editText(prompt: string, text: string, { prompter }: Talk): Promise<string | undefined> {
   const initial = printable(text);
-  const typed = await prompter.ask(`${prompt} > `, { initial, isMultiline: true });
-  return typed.trim() === "" || typed === initial ? undefined : typed;
+  const input = await prompter.ask(`${prompt} > `, { initial, isMultiline: true });
+  return input.trim() === "" || input === initial ? undefined : input;
 }
 
 /** Removes the system prompt, as an answer to its question. */
@@ -79,27 +79,27 @@ const remove = "/none";
 export async function editRequest(request: CreateMessageParams, talk: Talk): Promise<CreateMessageParams> {
   const { prompter, view } = talk;
   prompter.say(view.style.dim("An empty text leaves it unchanged."));
-  let edited = request;
+  let newRequest = request;
   if (request.systemPrompt !== undefined) {
     const text = await editText(`System prompt (${remove}: remove it)`, request.systemPrompt, talk);
     if (text?.trim() === remove) {
-      const { systemPrompt: _, ...rest } = edited;
-      edited = rest;
-    } else if (text !== undefined) edited = { ...edited, systemPrompt: text };
+      const { systemPrompt: _, ...requestWithoutPrompt } = newRequest;
+      newRequest = requestWithoutPrompt;
+    } else if (text !== undefined) newRequest = { ...newRequest, systemPrompt: text };
   }
   const messages = await editLastText(request.messages, talk);
-  return messages ? { ...edited, messages } : edited;
+  return messages ? { ...newRequest, messages } : newRequest;
 }
 
 async function editLastText(messages: readonly SamplingMessage[], talk: Talk): Promise<SamplingMessage[] | undefined> {
   const last = messages.findLastIndex(({ role, content }) => role === "user" && textOf(content) !== undefined);
   const message = messages[last];
-  const before = message && textOf(message.content);
-  if (!message || before === undefined) {
+  const oldText = message && textOf(message.content);
+  if (!message || oldText === undefined) {
     talk.prompter.say("No message of the user has a text to edit.");
     return undefined;
   }
-  const text = await editText("Last message of the user", before, talk);
+  const text = await editText("Last message of the user", oldText, talk);
   return text === undefined
     ? undefined
     : messages.with(last, { ...message, content: replaceText(message.content, text) });

@@ -13,7 +13,7 @@ import {
   exactLines,
   excerpt,
   ownLines,
-  quoted,
+  quoteName,
   row,
   serverLines,
 } from "../../terminal/questions/server-text.ts";
@@ -24,7 +24,7 @@ import { shortJson, wholeJson } from "./json-text.ts";
 /** Asks whether new and changed definitions of a server may be used: all, none or some of them. */
 export async function askReview({ server, changes }: ReviewRequest, talk: Talk): Promise<ReviewAnswer> {
   const { view } = talk;
-  const title = `The server ${quoted(server)} has definitions that you have not accepted.`;
+  const title = `The server ${quoteName(server)} has definitions that you have not accepted.`;
   const consequence = "The model sees only what you accept, and can call only accepted tools.";
   present(stack(heading(title, view), ownLines(consequence, view), summary(changes, view)), talk);
   const choice = await chooseOrView(
@@ -42,7 +42,7 @@ export async function askReview({ server, changes }: ReviewRequest, talk: Talk):
 /** Asks for each definition. The user can refuse the rest at once. */
 async function oneByOne(changes: readonly DefinitionChange[], talk: Talk): Promise<DefinitionChange[]> {
   const { prompter, view } = talk;
-  const accepted: DefinitionChange[] = [];
+  const acceptedChanges: DefinitionChange[] = [];
   for (const [index, change] of changes.entries()) {
     const place = `${index + 1} of ${changes.length}: `;
     present(
@@ -58,12 +58,12 @@ async function oneByOne(changes: readonly DefinitionChange[], talk: Talk): Promi
       talk,
     );
     if (choice === "quit") break;
-    if (choice === "yes") accepted.push(change);
+    if (choice === "yes") acceptedChanges.push(change);
   }
-  if (accepted.length === 0) return accepted;
-  prompter.say(`\nYou accept ${accepted.length} of ${changes.length}.`);
+  if (acceptedChanges.length === 0) return acceptedChanges;
+  prompter.say(`\nYou accept ${acceptedChanges.length} of ${changes.length}.`);
   const isSure = await choose("Use these? [y]es or [n]o (none)? ", { y: true, n: false }, prompter);
-  return isSure ? accepted : [];
+  return isSure ? acceptedChanges : [];
 }
 
 /** Returns the counts, then what needs attention, and the names of new definitions last, because they can be many. */
@@ -72,14 +72,14 @@ function summary(changes: readonly DefinitionChange[], view: View): Excerpt {
     const ofKind = changes.filter((change) => change.kind === kind);
     return ofKind.length === 0 ? [] : row(label, countsOf(ofKind), view);
   });
-  const [others, plain] = [changes.filter(needsAttention), changes.filter((change) => !needsAttention(change))];
-  const details = others.map((change) => {
+  const [notableChanges, plain] = [changes.filter(needsAttention), changes.filter((change) => !needsAttention(change))];
+  const details = notableChanges.map((change) => {
     const definition = change.status === "new" && change.kind !== "instructions" ? [] : shortChange(change, view);
     return stack(titleOf(change, view), remarkLines(change.remarks, view), definition);
   });
   const names = kinds.flatMap(({ kind, label }) => {
-    const added = plain.filter((change) => change.kind === kind);
-    return added.length === 0 ? [] : row(`New ${label.toLowerCase()}`, added.map(shortName).join(", "), view);
+    const additions = plain.filter((change) => change.kind === kind);
+    return additions.length === 0 ? [] : row(`New ${label.toLowerCase()}`, additions.map(shortName).join(", "), view);
   });
   const all = stack(...details);
   return stack(counts, excerpt(all.lines, view), { lines: [], isCut: all.isCut }, excerpt(names, view));
@@ -108,7 +108,7 @@ function countsOf(changes: readonly DefinitionChange[]): string {
 
 /** A name with a comma or a space is quoted, so that one name does not look like several. */
 function shortName({ name }: DefinitionChange): string {
-  return /^[\w.:/{}?&=+*~@%#-]+$/.test(name) ? name : quoted(name);
+  return /^[\w.:/{}?&=+*~@%#-]+$/.test(name) ? name : quoteName(name);
 }
 
 /** Returns the line that names a definition and its status. */
@@ -116,7 +116,7 @@ function titleOf({ kind, name, status }: DefinitionChange, view: View, place = "
   if (kind === "instructions")
     return ownLines(`${place}The instructions for the model ${predicates[status].many}:`, view);
   const what = kind === "template" ? "resource template" : kind;
-  return ownLines(`${place}The ${what} ${quoted(name)} ${predicates[status].one}:`, view);
+  return ownLines(`${place}The ${what} ${quoteName(name)} ${predicates[status].one}:`, view);
 }
 
 const predicates = {
@@ -156,10 +156,10 @@ function historyOf({ previous }: DefinitionChange): string[] {
 
 function differenceLines({ path, before, after }: DefinitionDifference, view: View, most: number): Excerpt {
   const where = ownLines(path === "" ? "the whole definition" : visibleLine(path), view, ["  ", "    "]);
-  const from = most === Infinity ? 0 : startOfDifference(before, after);
+  const start = most === Infinity ? 0 : startOfDifference(before, after);
   const value = (text: string | undefined, label: string): Excerpt => {
     if (text === undefined) return { lines: [], isCut: false };
-    const rows = exactLines(from > 0 ? `…${text.slice(from)}` : text, view, `  ${label.padEnd(7)} │ `);
+    const rows = exactLines(start > 0 ? `…${text.slice(start)}` : text, view, `  ${label.padEnd(7)} │ `);
     if (rows.length <= most) return { lines: rows, isCut: false };
     const note = view.style.yellow(`  … ${rows.length - most + 1} lines of this value are not shown`);
     return { lines: [...rows.slice(0, most - 1), note], isCut: true };
@@ -175,8 +175,8 @@ function differenceLines({ path, before, after }: DefinitionDifference, view: Vi
 const lead = 30;
 
 /** Returns the position from which two long values are shown, so that a cut does not hide their difference. */
-function startOfDifference(before = "", after = ""): number {
+function startOfDifference(oldValue = "", newValue = ""): number {
   let equal = 0;
-  while (equal < before.length && before[equal] === after[equal]) equal++;
+  while (equal < oldValue.length && oldValue[equal] === newValue[equal]) equal++;
   return equal > 4 * lead ? equal - lead : 0;
 }

@@ -1,6 +1,6 @@
 import type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "@mcparley/host";
 import type { Talk } from "../../terminal/questions/choose.ts";
-import { excerpt, ownLines, quoted, row, shortLine } from "../../terminal/questions/server-text.ts";
+import { excerpt, ownLines, quoteName, row, shortLine } from "../../terminal/questions/server-text.ts";
 import type { View } from "../../terminal/screen.ts";
 import { chooseOrView, present, stack } from "../../terminal/questions/dialog.ts";
 import { requestHeading } from "./input-requests.ts";
@@ -15,26 +15,29 @@ import {
 } from "./messages.ts";
 
 /** Asks whether the model may be run for a server. With `isManual` there is no model, and the user writes the answer. */
-export async function askSample(asked: SampleRequest, isManual: boolean, talk: Talk): Promise<SampleAnswer> {
+export async function askSample(sampleRequest: SampleRequest, isManual: boolean, talk: Talk): Promise<SampleAnswer> {
   const { view } = talk;
   const wants = isManual ? "asks for an answer of a model, and there is none" : "asks to run your model";
   const consequence = isManual
     ? "If you agree, you write the answer, and it is sent to the server."
     : "If you agree, the model runs with this request. You see its answer before it is sent.";
-  const conversation = excerpt(conversationLines(asked.request, view), view);
-  const facts = factsOf(asked, isManual, view);
-  present(stack(requestHeading(asked.origin, wants, view), ownLines(consequence, view), facts, conversation), talk);
-  const request = await agreeOrEdit(asked.request, talk, {
+  const conversation = excerpt(conversationLines(sampleRequest.request, view), view);
+  const facts = factsOf(sampleRequest, isManual, view);
+  present(
+    stack(requestHeading(sampleRequest.origin, wants, view), ownLines(consequence, view), facts, conversation),
+    talk,
+  );
+  const request = await agreeOrEdit(sampleRequest.request, talk, {
     prompt: `${isManual ? "Answer it" : "Run it"}? [y]es, [n]o, [e]dit, [v]iew? `,
     lines: (current) => requestLines(current, view),
     async edit(current) {
-      const edited = await editRequest(current, talk);
-      present(stack(["", "The request is now:"], excerpt(conversationLines(edited, view), view)), talk);
-      return edited;
+      const newRequest = await editRequest(current, talk);
+      present(stack(["", "The request is now:"], excerpt(conversationLines(newRequest, view), view)), talk);
+      return newRequest;
     },
   });
   if (!request) return { action: "deny" };
-  return { action: "allow", ...(request !== asked.request && { request }) };
+  return { action: "allow", ...(request !== sampleRequest.request && { request }) };
 }
 
 /** Asks whether the answer of the model may be sent to the server. */
@@ -52,16 +55,17 @@ export async function askSampled({ origin, result: answer }: SampledRequest, tal
     prompt: "Send it to the server? [y]es, [n]o, [e]dit, [v]iew? ",
     lines: ({ content }) => contentLines(content, view),
     async edit(current) {
-      const before = textOf(current.content);
-      if (before === undefined) {
+      const oldText = textOf(current.content);
+      if (oldText === undefined) {
         prompter.say("The answer has no text to edit.");
         return current;
       }
       prompter.say(view.style.dim("An empty text leaves it unchanged."));
-      const typed = await editText("Answer", before, talk);
-      const edited = typed === undefined ? current : { ...current, content: replaceText(current.content, typed) };
-      present(stack(["", "The answer is now:"], excerpt(contentLines(edited.content, view), view)), talk);
-      return edited;
+      const newText = await editText("Answer", oldText, talk);
+      const newAnswer =
+        newText === undefined ? current : { ...current, content: replaceText(current.content, newText) };
+      present(stack(["", "The answer is now:"], excerpt(contentLines(newAnswer.content, view), view)), talk);
+      return newAnswer;
     },
   });
   if (!result) return { action: "deny" };
@@ -94,8 +98,8 @@ async function agreeOrEdit<T>(
 
 function factsOf({ request, model, contextOf, tokensLeft }: SampleRequest, isManual: boolean, view: View): string[] {
   const { maxTokens, tools = [] } = request;
-  const texts = contextOf.map(quoted).join(", ");
-  const names = tools.map(({ name }) => quoted(name)).join(", ");
+  const texts = contextOf.map(quoteName).join(", ");
+  const names = tools.map(({ name }) => quoteName(name)).join(", ");
   return [
     ...(isManual ? [] : row("Model", shortLine(model), view)),
     ...row("Tokens", `at most ${maxTokens} for the answer; ${tokensLeft} left for this server`, view),

@@ -42,17 +42,17 @@ export function encodeChat({ conversation, ...summary }: StoredChat): string {
 export function readHead(start: string): ChatSummary | undefined {
   const [, head] = /^(\{[^\n]*),\n"conversation":/.exec(start) ?? [];
   if (head === undefined) return undefined;
-  const checked = checkSummary(parse(`${head}}`));
-  return "problem" in checked ? undefined : checked.summary;
+  const outcome = checkSummary(parse(`${head}}`));
+  return "problem" in outcome ? undefined : outcome.summary;
 }
 
 /** Reads a file. Throws a `UsageError` with the file, the reason and the cure if it is damaged. */
 export function decodeChat(text: string, file: string): StoredChat {
   const value = parse(text);
-  const checked = checkSummary(value);
-  if ("problem" in checked) throw damaged(file, checked.problem);
-  if (!isObject(value) || !isObject(value.conversation)) throw damaged(file, "it has no conversation");
-  return { ...checked.summary, conversation: value.conversation };
+  const outcome = checkSummary(value);
+  if ("problem" in outcome) throw damageError(file, outcome.problem);
+  if (!isObject(value) || !isObject(value.conversation)) throw damageError(file, "it has no conversation");
+  return { ...outcome.summary, conversation: value.conversation };
 }
 
 function parse(text: string): unknown {
@@ -74,8 +74,8 @@ function checkSummary(value: unknown): { summary: ChatSummary } | { problem: str
   if (!isTime(createdAt) || !isTime(updatedAt)) return { problem: '"createdAt" or "updatedAt" is not a time' };
   if (!isTexts(targets)) return { problem: '"targets" is not a list of texts' };
   // The words become part of a command line, so the file must not add options or commands.
-  const { targets: allowed } = storableTargets(targets);
-  return { summary: { id, createdAt, updatedAt, title, model, targets: allowed } };
+  const { targets: storableWords } = storableTargets(targets);
+  return { summary: { id, createdAt, updatedAt, title, model, targets: storableWords } };
 }
 
 function isTime(value: unknown): value is number {
@@ -86,7 +86,7 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((word) => typeof word === "string");
 }
 
-function damaged(file: string, reason: string): UsageError {
+function damageError(file: string, reason: string): UsageError {
   return new UsageError(
     `The stored conversation ${file} cannot be read: ${reason}.`,
     "Repair the file, or delete it to remove the conversation.",

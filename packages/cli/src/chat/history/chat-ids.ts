@@ -29,23 +29,23 @@ export function idOfFile(name: string): string | undefined {
  * newest conversations if there is none, or several. `chats` are sorted from the newest to the oldest.
  */
 export function findChatId(word: string, ids: readonly string[], chats: readonly ChatSummary[]): string {
-  const typed = word.toLowerCase();
+  const prefix = word.toLowerCase();
   if (word === "last") {
     const [newest] = chats;
     if (newest) return newest.id;
     throw new UsageError("There is no stored conversation.", "Start one without --resume.");
   }
-  if (ids.includes(typed)) return typed;
+  if (ids.includes(prefix)) return prefix;
   const quotedId = JSON.stringify(visibleLine(word.slice(0, 100)));
-  if (typed.length < shortestPrefix) {
+  if (prefix.length < shortestPrefix) {
     throw new UsageError(`${quotedId} is too short. The start of an id has at least 4 characters.`, listing(chats));
   }
-  const found = ids.filter((id) => id.startsWith(typed));
-  if (found.length === 1 && found[0] !== undefined) return found[0];
-  if (found.length > 1) {
-    throw new UsageError(`Several stored conversations start with ${quotedId}.`, `They are: ${found.join(", ")}.`);
+  const matches = ids.filter((id) => id.startsWith(prefix));
+  if (matches.length === 1 && matches[0] !== undefined) return matches[0];
+  if (matches.length > 1) {
+    throw new UsageError(`Several stored conversations start with ${quotedId}.`, `They are: ${matches.join(", ")}.`);
   }
-  const similar = nearest(typed, ids);
+  const similar = nearest(prefix, ids);
   const guess = similar === undefined ? "" : `Did you mean "${similar}"? `;
   throw new UsageError(`There is no stored conversation ${quotedId}.`, `${guess}${listing(chats)}`);
 }

@@ -41,11 +41,11 @@ export async function readPrivateFile(file: string, maxBytes: number, first?: nu
     // Without O_NONBLOCK, a named pipe would block the command.
     handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     // The open file is checked, so that it cannot be replaced between the check and the reading.
-    const about = await handle.stat();
-    if (!about.isFile()) throw new UsageError(`${file} is not a regular file.`, "Remove it.");
-    checkAccess(file, about);
-    if (about.size > maxBytes) {
-      const problem = `${file} has ${about.size} bytes, and the limit is ${maxBytes}.`;
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new UsageError(`${file} is not a regular file.`, "Remove it.");
+    checkAccess(file, stats);
+    if (stats.size > maxBytes) {
+      const problem = `${file} has ${stats.size} bytes, and the limit is ${maxBytes}.`;
       throw new UsageError(problem, "Delete the file to remove the conversation.");
     }
     if (first === undefined) return await handle.readFile("utf8");
@@ -81,7 +81,7 @@ async function flushFolder(folder: string): Promise<void> {
 }
 
 /** Milliseconds after which a lock or a temporary file belongs to a process that crashed. A save takes less than a second. */
-const abandoned = 30_000;
+const lockTimeout = 30_000;
 
 /**
  * Calls `action` while no other process writes the conversation. Returns undefined, and does not call it, if another one does.
@@ -121,14 +121,14 @@ export async function removeAbandoned(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((name) => /^\..*\.(?:lock|tmp)$/.test(name))) {
     const file = path.join(folder, name);
-    const about = await stat(file).catch(() => undefined);
-    if (about && Date.now() - about.mtimeMs > abandoned) await rm(file, { force: true });
+    const stats = await stat(file).catch(() => undefined);
+    if (stats && Date.now() - stats.mtimeMs > lockTimeout) await rm(file, { force: true });
   }
 }
 
-function checkFolder(folder: string, about: Stats): void {
-  if (!about.isDirectory()) throw new UsageError(`${folder} is not a folder.`, "Remove it.");
-  checkAccess(folder, about);
+function checkFolder(folder: string, stats: Stats): void {
+  if (!stats.isDirectory()) throw new UsageError(`${folder} is not a folder.`, "Remove it.");
+  checkAccess(folder, stats);
 }
 
 function checkAccess(place: string, { mode, uid: owner, gid }: Stats): void {

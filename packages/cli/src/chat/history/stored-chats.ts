@@ -139,8 +139,8 @@ export class ChatHistory {
         return { id, file, savedAt: (await stat(file).catch(() => undefined))?.mtimeMs ?? 0 };
       }),
     );
-    const unused = files.filter(({ id }) => !this.#hashes.has(id)).toSorted((a, b) => a.savedAt - b.savedAt);
-    for (const { file } of unused.slice(0, excess)) await rm(file, { force: true });
+    const candidates = files.filter(({ id }) => !this.#hashes.has(id)).toSorted((a, b) => a.savedAt - b.savedAt);
+    for (const { file } of candidates.slice(0, excess)) await rm(file, { force: true });
   }
 
   async #find(word: string): Promise<string> {

@@ -123,9 +123,9 @@ const form =
  * Throws `UsageError` for any other text. `where` names the option or the setting that has it.
  */
 export function readPackageExport(text: string, where: string): PackageExport {
-  const [, name, subpath, exported] = form.exec(text) ?? [];
-  if (name !== undefined && exported !== undefined && text.length <= 300) {
-    return { package: name, specifier: `${name}${subpath}`, export: exported };
+  const [, name, subpath, exportName] = form.exec(text) ?? [];
+  if (name !== undefined && exportName !== undefined && text.length <= 300) {
+    return { package: name, specifier: `${name}${subpath}`, export: exportName };
   }
   throw new UsageError(
     `${where}: ${JSON.stringify(text.slice(0, 300))} is not an export of a package.`,

@@ -136,8 +136,8 @@ const connectionErrors: readonly (readonly [codes: RegExp, fact: string, cure: s
 ];
 
 /** Returns the error for a request without a complete reply. */
-export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointError {
-  const code = codeOf(thrown);
+export function connectionError(endpoint: Endpoint, error: unknown): EndpointError {
+  const code = codeOf(error);
   const { provider, origin } = endpoint;
   if (code === "ECONNREFUSED") {
     const name = provider ? provider.title : "A model endpoint";
@@ -158,17 +158,17 @@ export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointEr
 }
 
 /** Returns the error for a part of the answer that the endpoint or the reader of its format reports. */
-export function streamError(endpoint: Endpoint, thrown: unknown): EndpointError {
-  if (thrown instanceof EndpointError) return thrown;
-  const message = typeof thrown === "string" ? thrown : isObject(thrown) ? thrown.message : undefined;
+export function streamError(endpoint: Endpoint, error: unknown): EndpointError {
+  if (error instanceof EndpointError) return error;
+  const message = typeof error === "string" ? error : isObject(error) ? error.message : undefined;
   const text = shownMessage(endpoint, typeof message === "string" ? message : "unknown error");
-  if (thrown instanceof Error && /JSONParse|TypeValidation/.test(thrown.name)) {
+  if (error instanceof Error && /JSONParse|TypeValidation/.test(error.name)) {
     const cure = "Use a package for its provider: --provider PACKAGE#export.";
     return new EndpointError(`${titleOf(endpoint)} sent an answer in another format: ${text} ${cure}`);
   }
   // The host recognizes the early end of a stream by this error.
-  const isInvalid = thrown instanceof Error && thrown.name === "AI_InvalidResponseDataError";
-  const facts = isInvalid ? { cause: { name: thrown.name, message: text } } : {};
+  const isInvalid = error instanceof Error && error.name === "AI_InvalidResponseDataError";
+  const facts = isInvalid ? { cause: { name: error.name, message: text } } : {};
   return new EndpointError(`${titleOf(endpoint)} failed within the answer: ${text} Try again.`, "http", facts);
 }
 
@@ -214,8 +214,8 @@ function messageIn(value: unknown, depth = 0): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0], depth + 1);
   if (!isObject(value) || depth > 4) return undefined;
   for (const name of ["error", "message", "detail", "msg"]) {
-    const found = messageIn(value[name], depth + 1);
-    if (found !== undefined) return found;
+    const message = messageIn(value[name], depth + 1);
+    if (message !== undefined) return message;
   }
   return undefined;
 }
@@ -229,8 +229,8 @@ function shownMessage({ key }: Endpoint, message: string): string {
 }
 
 /** Returns the code of a failed connection, which is in one of the causes of an error of `fetch`. */
-function codeOf(thrown: unknown): string {
-  for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
+function codeOf(failure: unknown): string {
+  for (let error = failure, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
     if ("code" in error && typeof error.code === "string") return error.code;
     // An attempt for each address of a name.
     if (error instanceof AggregateError) return codeOf(error.errors[0]);

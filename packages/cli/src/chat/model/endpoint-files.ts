@@ -40,7 +40,7 @@ type Answer = Awaited<ReturnType<EndpointLanguageModel["doStream"]>>;
 export function withReadableFiles(model: LanguageModel): LanguageModel {
   // The models of endpoints have this version.
   if (model.specificationVersion !== "v3") return model;
-  const refused = new Set<string>();
+  const refusedFiles = new Set<string>();
   const { specificationVersion, provider, modelId } = model;
   return {
     specificationVersion,
@@ -49,21 +49,21 @@ export function withReadableFiles(model: LanguageModel): LanguageModel {
     async doStream(options) {
       const send = async (accepts: (file: PromptFile) => boolean): Promise<Answer> =>
         model.doStream({ ...options, prompt: endpointPrompt(options.prompt, accepts) });
-      const sent: string[] = [];
+      const sentFiles: string[] = [];
       try {
         return await send(({ data }) => {
-          const isAccepted = refused.size === 0 || !refused.has(digest(data));
-          if (isAccepted) sent.push(data);
+          const isAccepted = refusedFiles.size === 0 || !refusedFiles.has(digest(data));
+          if (isAccepted) sentFiles.push(data);
           return isAccepted;
         });
       } catch (error) {
         const isRefusal = error instanceof EndpointError && refusals.has(error.status);
-        if (sent.length === 0 || !isRefusal) throw error;
+        if (sentFiles.length === 0 || !isRefusal) throw error;
         // The first error has the reason if the files are not the problem.
         const answer = await send(() => false).catch((second: unknown) => {
           throw options.abortSignal?.aborted ? second : error;
         });
-        for (const data of sent) refused.add(digest(data));
+        for (const data of sentFiles) refusedFiles.add(digest(data));
         return answer;
       }
     },
@@ -82,16 +82,16 @@ function digest(data: string): string {
  */
 export function endpointPrompt(prompt: Prompt, accepts: (file: PromptFile) => boolean): Prompt {
   const isSent = (file: PromptFile): boolean => knownType.test(file.mediaType) && accepts(file);
-  const sent: Prompt = [];
+  const messages: Prompt = [];
   for (const message of prompt) {
-    const last = sent.at(-1);
+    const last = messages.at(-1);
     // The templates of many models refuse two messages of the user in a row.
     if (message.role === "user" && last?.role === "user") last.content.push(...userMessage(message, isSent).content);
-    else if (message.role === "user") sent.push(userMessage(message, isSent));
-    else if (message.role === "tool") sent.push(...toolMessages(message, isSent));
-    else sent.push(message);
+    else if (message.role === "user") messages.push(userMessage(message, isSent));
+    else if (message.role === "tool") messages.push(...toolMessages(message, isSent));
+    else messages.push(message);
   }
-  return sent.map((message) => (message.role === "user" ? withOneText(message) : message));
+  return messages.map((message) => (message.role === "user" ? withOneText(message) : message));
 }
 
 /** Joins the texts of a message without files. Endpoints whose model reads no files can refuse a list of parts. */
@@ -102,10 +102,10 @@ function withOneText({ content, ...message }: UserMessage): UserMessage {
 }
 
 function userMessage({ content, ...message }: UserMessage, isSent: (file: PromptFile) => boolean): UserMessage {
-  const sent = content.map((part) =>
+  const parts = content.map((part) =>
     part.type === "text" || isSent(part) ? part : { type: "text" as const, text: unsent(part) },
   );
-  return { ...message, content: sent };
+  return { ...message, content: parts };
 }
 
 /** Returns the message with the results, and the message with their files if there are any. */

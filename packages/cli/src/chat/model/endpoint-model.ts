@@ -26,8 +26,8 @@ export async function endpointModel(endpoint: Endpoint, provider: string): Promi
     provider,
     modelId,
     async doStream(options) {
-      const { stream, ...rest } = await model.doStream(options);
-      return { ...rest, stream: withEndpointErrors(stream, endpoint) };
+      const { stream, ...result } = await model.doStream(options);
+      return { ...result, stream: withEndpointErrors(stream, endpoint) };
     },
   };
 }
@@ -78,10 +78,10 @@ export function endpointFetch(endpoint: Endpoint): typeof globalThis.fetch {
       if (isAnswer(response)) return response;
       const text = await startOf(response);
       const isUsageRefused = (response.status === 400 || response.status === 422) && text.includes("stream_options");
-      const other = isUsageRefused ? withoutUsage(request) : request;
-      if (other === request) throw replyError(endpoint, response, text);
+      const retry = isUsageRefused ? withoutUsage(request) : request;
+      if (retry === request) throw replyError(endpoint, response, text);
       refusesUsage = true;
-      request = other;
+      request = retry;
     }
   };
 }

@@ -46,7 +46,7 @@ interface Choice {
   readonly apiKeyEnv: string | undefined;
   readonly provider: string | undefined;
   /** Names the source of the model in errors. */
-  readonly from: string;
+  readonly source: string;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function openModel(words: ModelWords, surroundings: ModelSurroundin
     return ofPackage(readPackageExport(choice.provider, "--provider"), choice, surroundings);
   }
   if (choice.baseUrl !== undefined) {
-    const option = choice.from === "--model" ? "--base-url" : `${choice.from}: "baseUrl"`;
+    const option = choice.source === "--model" ? "--base-url" : `${choice.source}: "baseUrl"`;
     return ofEndpoint(
       { model: choice.model, url: choice.baseUrl, source: option, keyEnv: choice.apiKeyEnv },
       surroundings,
@@ -75,15 +75,15 @@ export async function openModel(words: ModelWords, surroundings: ModelSurroundin
   if (packageExport) return ofPackage(packageExport, { ...choice, model }, surroundings);
   const provider = builtInProviders.get(name);
   if (provider) {
-    const { url, from = name } = addressOf(name, provider, surroundings.env);
+    const { url, variable = name } = addressOf(name, provider, surroundings.env);
     const keyEnv = choice.apiKeyEnv ?? provider.keyEnv;
-    return ofEndpoint({ model, url, source: from, keyEnv, builtIn: { name, provider } }, surroundings);
+    return ofEndpoint({ model, url, source: variable, keyEnv, builtIn: { name, provider } }, surroundings);
   }
-  const known = [...builtInProviders.keys(), ...settings.providers.keys()];
-  const similar = nearest(name, known);
-  const suggestion = similar === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${similar}"?`;
+  const names = [...builtInProviders.keys(), ...settings.providers.keys()];
+  const similar = nearest(name, names);
+  const suggestion = similar === undefined ? `Available: ${names.join(", ")}.` : `Did you mean "${similar}"?`;
   throw new UsageError(
-    `${choice.from}: there is no model provider ${JSON.stringify(name)}.`,
+    `${choice.source}: there is no model provider ${JSON.stringify(name)}.`,
     `${suggestion} Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.`,
   );
 }
@@ -91,7 +91,7 @@ export async function openModel(words: ModelWords, surroundings: ModelSurroundin
 /** Returns the model of the first source that names one. Settings of several sources are never combined, so that a key of one source is not sent to the address of another. */
 function choose(words: ModelWords, settings: ChatSettings, env: ModelSurroundings["env"]): Choice | undefined {
   const { model, baseUrl, apiKeyEnv, provider } = words;
-  if (model !== undefined) return { model, baseUrl, apiKeyEnv, provider, from: "--model" };
+  if (model !== undefined) return { model, baseUrl, apiKeyEnv, provider, source: "--model" };
   const [alone] = Object.entries({ "--base-url": baseUrl, "--api-key-env": apiKeyEnv, "--provider": provider })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
@@ -99,16 +99,16 @@ function choose(words: ModelWords, settings: ChatSettings, env: ModelSurrounding
     throw new UsageError(`${alone} belongs to a model, and --model is missing.`, "Add --model NAME.");
   }
   const none = { baseUrl: undefined, apiKeyEnv: undefined, provider: undefined };
-  if (env.MCPARLEY_MODEL) return { ...none, model: env.MCPARLEY_MODEL, from: "MCPARLEY_MODEL" };
+  if (env.MCPARLEY_MODEL) return { ...none, model: env.MCPARLEY_MODEL, source: "MCPARLEY_MODEL" };
   if (settings.model === undefined) return undefined;
-  return { ...settings, model: settings.model, provider: undefined, from: settings.file };
+  return { ...settings, model: settings.model, provider: undefined, source: settings.file };
 }
 
-function splitModel({ model, from }: Choice): { name: string; model: string } {
-  const [, name, rest] = /^([^/]+)\/(.+)$/s.exec(model) ?? [];
-  if (name !== undefined && rest !== undefined) return { name, model: rest };
+function splitModel({ model, source }: Choice): { name: string; model: string } {
+  const [, name, modelName] = /^([^/]+)\/(.+)$/s.exec(model) ?? [];
+  if (name !== undefined && modelName !== undefined) return { name, model: modelName };
   throw new UsageError(
-    `${from}: ${JSON.stringify(model)} names no provider and model.`,
+    `${source}: ${JSON.stringify(model)} names no provider and model.`,
     "Write PROVIDER/NAME, such as ollama/qwen3. For another endpoint, add --base-url URL.",
   );
 }
@@ -127,10 +127,10 @@ async function ofPackage(
   }
   // Other models do not need the code that finds and loads packages.
   const { packageModel } = await import("./provider-package.ts");
-  const opened = await packageModel(provider, model, surroundings);
+  const languageModel = await packageModel(provider, model, surroundings);
   return {
     name: `${provider.package}/${model}`,
-    model: opened,
+    model: languageModel,
     // The package knows what its provider accepts.
     adapt: (same) => same,
     schemas: schemasOfPackage(provider),
@@ -170,7 +170,7 @@ async function ofEndpoint(
     model: await endpointModel({ ...address, model, key, keyEnv, provider }, name),
     adapt: withReadableFiles,
     schemas: builtIn ? schemasOf(name, builtIn.provider, model) : "common",
-    endpoint: address.shown,
+    endpoint: address.displayText,
   };
 }
 

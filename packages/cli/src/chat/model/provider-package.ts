@@ -37,18 +37,18 @@ export async function packageModel(
   model: string,
   surroundings: ModelSurroundings,
 ): Promise<LanguageModel> {
-  const found = findPackage(provider.package, surroundings);
-  if (!found) {
+  const installation = findPackage(provider.package, surroundings);
+  if (!installation) {
     throw new UsageError(
       `The package ${provider.package} is not installed in ${configFolder(surroundings)}, in the current folder or above it, or globally.`,
       `Install it for this command: ${installCommand(provider.package, surroundings)}`,
     );
   }
-  await approveProvider(provider, found, surroundings);
-  const exports = await load(provider, found);
-  const made = await callProvider(exportOf(exports, provider), provider, model);
-  if (isModel(made)) return made;
-  const { specificationVersion: version, doStream } = members(made);
+  await approveProvider(provider, installation, surroundings);
+  const exports = await load(provider, installation);
+  const result = await callProvider(exportOf(exports, provider), provider, model);
+  if (isModel(result)) return result;
+  const { specificationVersion: version, doStream } = members(result);
   const name = `${provider.specifier}#${provider.export}`;
   if (!isFunction(doStream)) throw new UsageError(`${name} makes no language model.`, exportCure);
   throw new UsageError(
@@ -70,10 +70,10 @@ const list = "approved-providers";
  */
 async function approveProvider(
   provider: PackageExport,
-  found: FoundPackage,
+  installation: FoundPackage,
   surroundings: ModelSurroundings,
 ): Promise<void> {
-  const { path, version } = found;
+  const { path, version } = installation;
   const name = `${provider.specifier}#${provider.export}`;
   const subject = JSON.stringify([path, version, name]);
   const approvals = readApprovals(list, surroundings);
@@ -97,20 +97,20 @@ function installCommand(name: string, surroundings: ModelSurroundings): string {
 }
 
 /** Loads a package as an ES module or as CommonJS. */
-async function load({ specifier, package: name }: PackageExport, found: FoundPackage): Promise<object> {
+async function load({ specifier, package: name }: PackageExport, installation: FoundPackage): Promise<object> {
   try {
     // Node cannot resolve an import from another folder. It is loaded lazily, because other models do not need it.
     const { createJiti } = await import("jiti");
-    const from = join(found.from, "package.json");
-    const url = createJiti(from, { fsCache: false }).esmResolve(specifier, {
-      parentURL: pathToFileURL(from),
+    const manifestFile = join(installation.folder, "package.json");
+    const url = createJiti(manifestFile, { fsCache: false }).esmResolve(specifier, {
+      parentURL: pathToFileURL(manifestFile),
       conditions: ["node", "import", "module-sync", "default"],
     });
     return (await import(url)) as object;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UsageError(
-      `${specifier} in ${found.path} cannot be loaded: ${visibleLine(reason).slice(0, 500)}`,
+      `${specifier} in ${installation.path} cannot be loaded: ${visibleLine(reason).slice(0, 500)}`,
       `Install ${name} again, or check the subpath in its name.`,
     );
   }
@@ -118,23 +118,23 @@ async function load({ specifier, package: name }: PackageExport, found: FoundPac
 
 /** Returns an export of a module. The exports of CommonJS are also members of the default export. */
 function exportOf(exports: object, { specifier, export: name }: PackageExport): unknown {
-  const own = members(exports);
-  const inner = members(own.default);
-  if (Object.hasOwn(own, name)) return own[name];
+  const namedExports = members(exports);
+  const inner = members(namedExports.default);
+  if (Object.hasOwn(namedExports, name)) return namedExports[name];
   if (Object.hasOwn(inner, name)) return inner[name];
-  const names = [...new Set([...Object.keys(own), ...Object.keys(inner)])];
+  const names = [...new Set([...Object.keys(namedExports), ...Object.keys(inner)])];
   const providers = names.filter((key) => /^[a-z]/.test(key) && key !== "default");
   throw new UsageError(`${specifier} has no export "${name}".`, didYouMean(name, providers));
 }
 
 /** Returns the model that an export makes: a factory `create...`, an object with `languageModel`, or a function. */
 async function callProvider(
-  exported: unknown,
+  value: unknown,
   { specifier, export: name }: PackageExport,
   model: string,
 ): Promise<unknown> {
   try {
-    const provider: unknown = /^create(?:[A-Z]|$)/.test(name) && isFunction(exported) ? await exported() : exported;
+    const provider: unknown = /^create(?:[A-Z]|$)/.test(name) && isFunction(value) ? await value() : value;
     const { languageModel } = members(provider);
     if (isFunction(languageModel)) return await languageModel.call(provider, model);
     if (isFunction(provider)) return await provider(model);
@@ -149,8 +149,8 @@ async function callProvider(
 }
 
 /** Returns whether a value is a model with a version of the specification that a host can use. */
-function isModel(made: unknown): made is LanguageModel {
-  const { specificationVersion: version, doStream } = members(made);
+function isModel(value: unknown): value is LanguageModel {
+  const { specificationVersion: version, doStream } = members(value);
   return isFunction(doStream) && (version === "v3" || version === "v4");
 }
 

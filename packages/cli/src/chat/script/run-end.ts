@@ -39,9 +39,9 @@ function exitCodeOfModelError(error: Error | undefined): number {
 }
 
 /** Returns whether the model has answered, or called a tool. An answer can be empty. */
-export function hasAnswer({ reason, messages }: RunEnd, before: readonly Message[]): boolean {
+export function hasAnswer({ reason, messages }: RunEnd, previousMessages: readonly Message[]): boolean {
   const isUnfinished = reason === "error" || reason === "cancelled" || reason === "time";
-  return !isUnfinished || answersIn(messages) > answersIn(before);
+  return !isUnfinished || answersIn(messages) > answersIn(previousMessages);
 }
 
 function answersIn(messages: readonly Message[]): number {

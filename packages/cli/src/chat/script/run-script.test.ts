@@ -118,7 +118,7 @@ async function run(options: Options): Promise<Outcome> {
     prompt: "Go.",
     signal: stop.signal,
     json,
-    out: new Screen(io, () => {}),
+    screen: new Screen(io, () => {}),
     model: "scripted/model",
     save,
     ...(limits && { limits }),
@@ -247,7 +247,7 @@ describe("the JSON document", () => {
     const first = await run({ model });
     const conversation = first.host.conversation();
     const io = fakeIo();
-    const setting = { host: first.host, conversation, prompt: "Go.", json: true, out: new Screen(io, () => {}) };
+    const setting = { host: first.host, conversation, prompt: "Go.", json: true, screen: new Screen(io, () => {}) };
     const signal = new AbortController().signal;
     const second = await runScript({ ...setting, signal, model: "m" });
     const third = scriptedModel([find, textStep("Open.")]);
@@ -414,14 +414,14 @@ test("continues a conversation that another process has stored", async () => {
   const { document } = await runScript({
     ...setting,
     conversation: start,
-    out,
+    screen: out,
     save: () => history.save({ ...about, id: newChatId(), title: titleOf(start.messages), conversation: start }),
   });
   const stored = await new ChatHistory(surroundings).load(document.conversation ?? "");
   expect(stored).toMatchObject({ ...about, title: "Go." });
   const resumed = host.conversation(stored.conversation);
   expect(resumed.messages).toEqual(start.messages);
-  expect((await runScript({ ...setting, conversation: resumed, out })).document.answer).toBe("As I said.");
+  expect((await runScript({ ...setting, conversation: resumed, screen: out })).document.answer).toBe("As I said.");
   expect(resumed.messages.length).toBe(start.messages.length + 2);
 });
 

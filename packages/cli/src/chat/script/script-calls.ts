@@ -36,10 +36,10 @@ export class CallRecorder {
   readonly #earlier: ReadonlySet<string>;
   readonly #started = new Map<string, StartedCall>();
 
-  /** `before` are the messages of the conversation at the start of the run. */
-  constructor(before: readonly Message[], catalogue: () => Catalogue) {
+  /** `previousMessages` are those of the conversation at the start of the run. */
+  constructor(previousMessages: readonly Message[], catalogue: () => Catalogue) {
     this.#catalogue = catalogue;
-    this.#earlier = new Set(callParts(before).map(({ callId }) => callId));
+    this.#earlier = new Set(callParts(previousMessages).map(({ callId }) => callId));
   }
 
   /** Reads an event. Returns the call that it ends. */
@@ -50,7 +50,7 @@ export class CallRecorder {
       this.#started.set(callId, { name, server, tool: server === null ? null : tool, arguments: args });
     }
     const call = event.type === "result" && this.#started.get(event.callId);
-    return call ? ended(call, event.result) : undefined;
+    return call ? toScriptCall(call, event.result) : undefined;
   }
 
   /** Returns all calls, in the order in which the model wrote them, when the run has ended with these messages. */
@@ -61,7 +61,7 @@ export class CallRecorder {
       const result = results.get(callId);
       if (this.#earlier.has(callId) || !result) return [];
       // A call that the end of the run prevented has no events.
-      return [ended(this.#started.get(callId) ?? { name, ...this.#toolOf(name), arguments: args }, result)];
+      return [toScriptCall(this.#started.get(callId) ?? { name, ...this.#toolOf(name), arguments: args }, result)];
     });
   }
 
@@ -71,7 +71,7 @@ export class CallRecorder {
   }
 }
 
-function ended(call: StartedCall, result: ToolResultPart): ScriptCall {
+function toScriptCall(call: StartedCall, result: ToolResultPart): ScriptCall {
   return { ...call, status: statusOf(result), text: resultText(result.content) };
 }
 

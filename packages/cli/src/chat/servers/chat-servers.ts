@@ -56,13 +56,16 @@ export async function chatServers(
     setting.options,
   );
   if (isNamed) for (const { target } of targets) await approveTarget(target, setting);
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   // A rule for a server of the user does not apply to one of a project.
-  const reserved = targets.some(isOfProject) ? await ownNames(setting.io) : [];
-  return targets.map((named) => {
-    const { target, word } = named;
-    const name = uniqueName(serverName(target, word), new Set(isOfProject(named) ? [...taken, ...reserved] : taken));
-    taken.add(name);
+  const reservedNames = targets.some(isOfProject) ? await ownNames(setting.io) : [];
+  return targets.map((namedTarget) => {
+    const { target, word } = namedTarget;
+    const name = uniqueName(
+      serverName(target, word),
+      new Set(isOfProject(namedTarget) ? [...usedNames, ...reservedNames] : usedNames),
+    );
+    usedNames.add(name);
     const entry = toEntry(withOptions(target, setting), setting.options, (chunk) => onStderr(name, chunk));
     return { name, word, entry };
   });
@@ -81,10 +84,11 @@ interface NamedTarget {
 /** Returns the targets of the command line. */
 async function namedTargets({ targets, command }: ServerWords, { io, options }: StartSetting): Promise<NamedTarget[]> {
   const { config } = options;
-  const found: NamedTarget[] = [];
-  for (const word of targets) found.push({ target: await findTarget({ word, command: undefined, config }, io), word });
-  if (command) found.push({ target: await findTarget({ word: undefined, command, config }, io), word: undefined });
-  return found;
+  const results: NamedTarget[] = [];
+  for (const word of targets)
+    results.push({ target: await findTarget({ word, command: undefined, config }, io), word });
+  if (command) results.push({ target: await findTarget({ word: undefined, command, config }, io), word: undefined });
+  return results;
 }
 
 /**
@@ -93,20 +97,20 @@ async function namedTargets({ targets, command }: ServerWords, { io, options }: 
  */
 async function configuredTargets(setting: StartSetting): Promise<NamedTarget[]> {
   const { io, options, screen } = setting;
-  const found: NamedTarget[] = [];
+  const results: NamedTarget[] = [];
   for (const word of await configuredNames(setting)) {
     try {
       const target = await findConfigured(word, options.config, io);
       if (target.origin) noteOwnServer(target.origin, setting);
       await approveTarget(target, setting);
-      found.push({ target, word });
+      results.push({ target, word });
     } catch (error) {
       const isExpected = error instanceof Declined || error instanceof UsageError;
       if (!isExpected || !isAttended(setting) || setting.stop.signal.aborted) throw error;
       screen.noteParagraph(`${visibleLine(error.message)} It is not a part of this chat.`);
     }
   }
-  return found;
+  return results;
 }
 
 /**
@@ -126,16 +130,16 @@ async function configuredNames({ io, options, screen }: StartSetting): Promise<r
 /** Returns the names that the servers of the user have in a chat. */
 async function ownNames(io: CommandIo): Promise<string[]> {
   const { readAll } = await configured();
-  const own = readAll(io).servers.filter(({ scope }) => scope !== "project");
-  return own.map(({ name }) => usableName(name));
+  const userServers = readAll(io).servers.filter(({ scope }) => scope !== "project");
+  return userServers.map(({ name }) => usableName(name));
 }
 
 /** Returns the servers and problems of the nearest folder with a configuration file. */
 async function nearestProject(io: CommandIo): Promise<ReadResult> {
   const { inProjects, readAll } = await configured();
-  const found = readAll(io);
-  const servers = inProjects(found.servers);
-  const problems = inProjects(found.problems);
+  const configurations = readAll(io);
+  const servers = inProjects(configurations.servers);
+  const problems = inProjects(configurations.problems);
   const [nearest] = inProjects([...servers, ...problems]);
   const isNearest = ({ folder }: Pick<Problem, "folder">): boolean => folder === nearest?.folder;
   return { servers: servers.filter(isNearest), problems: problems.filter(isNearest) };

@@ -30,9 +30,9 @@ export function serverName(target: Target, word: string | undefined): string {
 }
 
 /** Returns a name that no other server has: with a number if necessary. */
-export function uniqueName(name: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(name)) return name;
-  for (let number = 2; ; number++) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`;
+export function uniqueName(name: string, usedNames: ReadonlySet<string>): string {
+  if (!usedNames.has(name)) return name;
+  for (let number = 2; ; number++) if (!usedNames.has(`${name}-${number}`)) return `${name}-${number}`;
 }
 
 function nameOfUrl(url: string): string {
@@ -46,9 +46,10 @@ function nameOfCommand(words: readonly string[]): string {
   const spec = readRunner(words)?.packages[0]?.spec;
   if (spec !== undefined) return packageName(spec.replace(/(?<=.)@[^@]*$/, ""));
   const program = fileName(words[0] ?? "");
-  const served = words.indexOf("serve");
+  const serveIndex = words.indexOf("serve");
   // A folder that is served has the better name.
-  if (served > 0 && fileName(words[served - 1] ?? "") === "mcparley") return fileName(words[served + 1] ?? program);
+  if (serveIndex > 0 && fileName(words[serveIndex - 1] ?? "") === "mcparley")
+    return fileName(words[serveIndex + 1] ?? program);
   if (!runtimes.has(program)) return program;
   const script = words.slice(1).find((word, index) => !word.startsWith("-") && !isCodeOption(words[index] ?? ""));
   return script === undefined ? program : scriptName(script);
@@ -63,9 +64,9 @@ function scriptName(path: string): string {
   const name = fileName(path);
   if (!entries.has(name)) return name;
   const folders = path.split(/[\\/]/).slice(0, -1);
-  const at = folders.findLastIndex((folder) => !outputs.has(folder) && folder !== "..");
-  const folder = folders[at];
-  return folder === undefined ? name : packageName(`${folders[at - 1] ?? ""}/${folder}`);
+  const index = folders.findLastIndex((folder) => !outputs.has(folder) && folder !== "..");
+  const folder = folders[index];
+  return folder === undefined ? name : packageName(`${folders[index - 1] ?? ""}/${folder}`);
 }
 
 /** Names of packages that say nothing without the scope before them. */

@@ -59,8 +59,8 @@ export async function promptValues(
   typedArguments: readonly TypedArgument[],
   chat: Chat,
 ): Promise<Record<string, string>> {
-  const declared = prompt.arguments ?? [];
-  const names = declared.map((argument) => argument.name);
+  const parameters = prompt.arguments ?? [];
+  const names = parameters.map((argument) => argument.name);
   for (const { key } of typedArguments) {
     if (!names.includes(key))
       throw new UsageError(`The prompt ${name} has no argument ${JSON.stringify(key)}.`, didYouMean(key, names));
@@ -69,7 +69,7 @@ export async function promptValues(
     typedArguments.map(({ key, value }) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
   // With arguments on the line, only those that the prompt cannot be expanded without are asked for.
-  const asked = declared
+  const missingValues = parameters
     .map(({ required = false, title, description = title, ...argument }) => ({
       ...argument,
       description,
@@ -78,7 +78,7 @@ export async function promptValues(
     .filter((argument) => !Object.hasOwn(typedValues, argument.name))
     .filter(({ isRequired }) => typedArguments.length === 0 || isRequired);
   const source = { title: `Arguments of ${name}`, server, of: name, typedValues, cure: "Add them, such as key=text." };
-  return { ...typedValues, ...(await askCompleted(asked, source, chat)) };
+  return { ...typedValues, ...(await askCompleted(missingValues, source, chat)) };
 }
 
 /** Asks for the variables of a template, with the suggestions of the server. */
@@ -118,10 +118,10 @@ async function askCompleted(
   const suggestFor: ValueQuestions["suggestFor"] = (name, answers) => {
     if (!canComplete) return undefined;
     const context = { ...typedValues, ...answers };
-    return async (before, signal) => {
-      const request = { of, argument: { name, value: before }, context };
-      const { values: found } = await chat.conversation.completeArgument(request, { signal });
-      return { entries: found.map((value) => ({ value })), replaces: before.length };
+    return async (text, signal) => {
+      const request = { of, argument: { name, value: text }, context };
+      const { values: completions } = await chat.conversation.completeArgument(request, { signal });
+      return { entries: completions.map((value) => ({ value })), replaces: text.length };
     };
   };
   return askValues(values, { title, suggestFor }, chat);

@@ -27,7 +27,7 @@ export interface Chat {
   /** Returns the request that was sent to the model last, or the one that would be sent. */
   sentRequest(this: void): Promise<SentRequest | undefined>;
   /** Marks a call that the user has composed, so that it is not asked for again. */
-  composed: { readonly tool: string; readonly json: string } | undefined;
+  composedCall: { readonly tool: string; readonly json: string } | undefined;
   /** Interrupts the present work, for Ctrl-C: first its calls, then all of it. Returns false if nothing is left to interrupt. */
   interruptWork: (() => boolean) | undefined;
   /** The text for the next input: one that could not be sent. */
@@ -54,7 +54,7 @@ export async function interruptible<T>(chat: Chat, work: (signal: AbortSignal) =
     controller.abort(new Error("Interrupted."));
     return true;
   };
-  return during(chat, interrupt, () => work(controller.signal));
+  return runInterruptible(chat, interrupt, () => work(controller.signal));
 }
 
 /** Consumes a run. Ctrl-C cancels its calls, and then the run. */
@@ -70,10 +70,10 @@ export async function duringRun<T>(chat: Chat, run: Run, consume: () => Promise<
     run.cancel();
     return true;
   };
-  return during(chat, interrupt, consume);
+  return runInterruptible(chat, interrupt, consume);
 }
 
-async function during<T>(chat: Chat, interrupt: () => boolean, work: () => Promise<T>): Promise<T> {
+async function runInterruptible<T>(chat: Chat, interrupt: () => boolean, work: () => Promise<T>): Promise<T> {
   const outer = chat.interruptWork;
   chat.interruptWork = interrupt;
   try {

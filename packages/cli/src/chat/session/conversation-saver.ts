@@ -7,7 +7,7 @@ import { type ChatHistory, titleOf } from "../history/stored-chats.ts";
 interface SaverSetting {
   /** Undefined if conversations are not stored. */
   readonly history: ChatHistory | undefined;
-  readonly resumed: StoredChat | undefined;
+  readonly resumedChat: StoredChat | undefined;
   readonly model: string | undefined;
   readonly targets: readonly string[];
 }
@@ -23,7 +23,7 @@ export class ConversationSaver {
 
   constructor(setting: SaverSetting) {
     this.#setting = setting;
-    this.#stored = setting.resumed;
+    this.#stored = setting.resumedChat;
   }
 
   /** The id for `--resume`. Undefined if nothing was stored. */
@@ -41,7 +41,7 @@ export class ConversationSaver {
   }
 
   /** Resolves when all conversations are stored. */
-  async settled(): Promise<void> {
+  async waitForSaves(): Promise<void> {
     await this.#lastSave;
   }
 
@@ -67,13 +67,13 @@ export class ConversationSaver {
 }
 
 /** Returns the conversation that was stored, or an empty one. Throws `UsageError` if the stored one is not valid. */
-export function restoredConversation(host: Host, stored: StoredChat | undefined): Conversation {
+export function restoredConversation(host: Host, storedChat: StoredChat | undefined): Conversation {
   try {
-    return host.conversation(stored?.conversation);
+    return host.conversation(storedChat?.conversation);
   } catch (error) {
-    if (!(error instanceof TypeError) || !stored) throw error;
+    if (!(error instanceof TypeError) || !storedChat) throw error;
     throw new UsageError(
-      `The conversation ${stored.id} cannot be continued: ${error.message}`,
+      `The conversation ${storedChat.id} cannot be continued: ${error.message}`,
       "Start a new one, without --resume.",
     );
   }

@@ -30,7 +30,7 @@ function ask({ queue }: Opened, question: string, signal: AbortSignal = new Abor
 }
 
 function lastLine({ screen }: Opened, text: string): Promise<void> {
-  return screen.until((lines) => lines.at(-1) === text);
+  return screen.waitUntil((lines) => lines.at(-1) === text);
 }
 
 test("asks one question after another", async () => {
@@ -52,7 +52,9 @@ test("a question that arrives while the user types waits until the message is se
   opened.screen.press("ye");
   await lastLine(opened, "> ye");
   const answer = ask(opened, "Allow? ");
-  await opened.screen.until((lines) => lines.includes("A server has a question. Send or delete your text to see it."));
+  await opened.screen.waitUntil((lines) =>
+    lines.includes("A server has a question. Send or delete your text to see it."),
+  );
   opened.screen.press("s");
   opened.screen.press(keys.enter);
   expect(await message).toBe("yes");
@@ -72,7 +74,7 @@ test.each([
     opened.screen.press("y");
     await lastLine(opened, "> y");
     const answer = ask(opened, "Allow? ");
-    await opened.screen.until((lines) => lines.some((line) => line.includes("A server has a question.")));
+    await opened.screen.waitUntil((lines) => lines.some((line) => line.includes("A server has a question.")));
     empty(opened);
     await lastLine(opened, "Allow?");
     opened.screen.press("no\r");
@@ -164,12 +166,12 @@ test("a review of a changed definition waits while the user types a message", as
   const chat = await openTestChat({ servers: { notes: server } });
   await chat.ready("notes");
   chat.press("yes");
-  await chat.asked("> yes");
+  await chat.waitForQuestion("> yes");
   server.tools.set("search", changed);
-  await chat.seen("A server has a question.");
+  await chat.waitForText("A server has a question.");
   chat.press(keys.enter);
   await chat.answer("Use them?", "n");
-  await chat.seen("[user]\nyes");
+  await chat.waitForText("[user]\nyes");
   await chat.idle();
 });
 
@@ -181,11 +183,11 @@ test("a question that is open when an answer ends is not hidden by the message i
   const chat = await openTestChat({ servers: { notes: server }, model });
   await chat.ready("notes");
   await chat.type("Go");
-  await chat.seen("Waiting for the model");
+  await chat.waitForText("Waiting for the model");
   server.tools.set("search", changed);
-  await chat.asked("Use them?");
+  await chat.waitForQuestion("Use them?");
   finish();
-  await chat.seen("10 tokens in");
+  await chat.waitForText("10 tokens in");
   await chat.answer("Use them?", "y");
   await chat.idle();
 });

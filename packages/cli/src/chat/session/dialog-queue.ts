@@ -43,10 +43,10 @@ export class DialogQueue {
     if (signal.aborted) throw new Dismissed();
     const closing = (this.#openDialog = new AbortController());
     try {
-      return await withAnySignal([signal, closing.signal], (ended) => {
+      return await withAnySignal([signal, closing.signal], (anySignal) => {
         const prompter: Prompter = {
           say: (text) => terminal.print(text),
-          ask: (prompt, options) => terminal.ask(prompt, options, ended),
+          ask: (prompt, options) => terminal.ask(prompt, options, anySignal),
           close: () => {},
         };
         return dialog(prompter, terminal.view);

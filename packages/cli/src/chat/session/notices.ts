@@ -19,7 +19,7 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
   const { logLevel, isVerbose, outputs } = setting;
   /** The notice of each server that was shown last. A failure that repeats is shown once. */
   const lastNotices = new Map<string, string>();
-  const introduced = new Set<string>();
+  const introducedServers = new Set<string>();
   return (event) => {
     const chat = open();
     if (!chat) return;
@@ -34,8 +34,8 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
     } else if (event.type === "catalogue") {
       chat.terminal.refresh();
       // The first definitions of a server are counted by the notice of its connection.
-      if (introduced.has(event.change.server)) showChange(event.change, chat);
-      introduced.add(event.change.server);
+      if (introducedServers.has(event.change.server)) showChange(event.change, chat);
+      introducedServers.add(event.change.server);
     } else if (event.type === "log") showLog(event, chat, logLevel);
     else if (event.type === "updated") showUpdate(event, chat);
     else if (event.type === "retry") chat.terminal.note(chat.view.style.yellow(retryText(event)));
@@ -49,8 +49,8 @@ export function retryText({ server, retry }: HostEvent & { type: "retry" }): str
   const { status, error, nextTry, maxTries, delay } = retry;
   const [reason = ""] = error.message.split(/\.(?:\s|$)/, 1);
   const fact = status === undefined ? reason : `The model endpoint answered ${status}`;
-  const from = server === undefined ? "" : ` for ${server}`;
-  return visibleLine(`${fact}${from}; try ${nextTry} of ${maxTries} in ${Math.ceil(delay / 1000)} s`);
+  const origin = server === undefined ? "" : ` for ${server}`;
+  return visibleLine(`${fact}${origin}; try ${nextTry} of ${maxTries} in ${Math.ceil(delay / 1000)} s`);
 }
 
 function showState(
@@ -72,8 +72,8 @@ function showState(
 }
 
 function showDetail(server: string | undefined, text: string, { terminal, view }: Chat): void {
-  const from = server === undefined ? "" : `${visibleLine(server)}: `;
-  terminal.note(view.style.dim(from + printable(withOptionNames(text))));
+  const origin = server === undefined ? "" : `${visibleLine(server)}: `;
+  terminal.note(view.style.dim(origin + printable(withOptionNames(text))));
 }
 
 function showChange({ server, added, removed, changed }: CatalogueChange, { terminal, view }: Chat): void {
@@ -82,14 +82,14 @@ function showChange({ server, added, removed, changed }: CatalogueChange, { term
     ["removed", removed],
     ["changed", changed],
   ] as const;
-  const texts = parts.filter(([, names]) => names.length > 0).map(([label, names]) => `${label}: ${listed(names)}`);
+  const texts = parts.filter(([, names]) => names.length > 0).map(([label, names]) => `${label}: ${nameList(names)}`);
   if (texts.length > 0) terminal.note(view.style.dim(`${visibleLine(server)} has changed: ${texts.join("; ")}`));
 }
 
 /** Maximum names of a change that are shown. */
 const mostNames = 5;
 
-function listed(names: readonly string[]): string {
+function nameList(names: readonly string[]): string {
   const list = names.slice(0, mostNames).map(visibleLine).join(", ");
   return names.length > mostNames ? `${list} and ${names.length - mostNames} more` : list;
 }
@@ -104,8 +104,8 @@ function showLog(
   const { dim, yellow, red } = view.style;
   const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
-  const from = logger === undefined ? visibleLine(server) : `${visibleLine(server)} ${visibleLine(logger)}`;
-  terminal.note(colour(`[${level}] ${from}: ${visibleLine(text.slice(0, 2000))}`));
+  const origin = logger === undefined ? visibleLine(server) : `${visibleLine(server)} ${visibleLine(logger)}`;
+  terminal.note(colour(`[${level}] ${origin}: ${visibleLine(text.slice(0, 2000))}`));
 }
 
 function showUpdate({ server, uri }: HostEvent & { type: "updated" }, { terminal, view, conversation }: Chat): void {

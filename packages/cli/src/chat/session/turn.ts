@@ -17,10 +17,10 @@ export interface SentText {
  * Runs the model on the conversation until it answers, and shows what happens. Resolves also if the run fails, with the exit code for
  * it. If the model has answered nothing, the messages are removed from the conversation, and the text is offered again.
  */
-export async function runTurn(sent: SentText, chat: Chat): Promise<number> {
+export async function runTurn(sentText: SentText, chat: Chat): Promise<number> {
   const { host, conversation, terminal } = chat;
-  const before = conversation.messages;
-  const calls = new CallRecorder(before, () => host.catalogue);
+  const previousMessages = conversation.messages;
+  const calls = new CallRecorder(previousMessages, () => host.catalogue);
   const run = host.run(runOptions(chat));
   const status = new TurnStatus(terminal);
   status.startStep();
@@ -34,10 +34,10 @@ export async function runTurn(sent: SentText, chat: Chat): Promise<number> {
   }
   const end = await run.finished;
   showEnd(end, chat);
-  const isAnswered = hasAnswer(end, before);
+  const isAnswered = hasAnswer(end, previousMessages);
   // A message without an answer stays if the chat is left, so that it can be continued.
   const isLeft = end.reason === "cancelled" && terminal.hasEnded;
-  if (!isAnswered && !isLeft) takeBack(sent, chat);
+  if (!isAnswered && !isLeft) takeBack(sentText, chat);
   if (isAnswered && end.reason === "error") terminal.note(chat.view.style.dim(partText));
   void storeConversation(chat);
   const isDenied = calls.finish(end.messages).some(({ status }) => status === "denied");
@@ -171,9 +171,9 @@ export function activityText(activity: CallActivity): string {
 const barWidth = 20;
 
 function progressText({ progress, total, message }: Extract<CallActivity, { type: "progress" }>["progress"]): string {
-  const about = message === undefined ? "" : ` ${visibleLine(message)}`;
-  if (total === undefined || total <= 0) return `${progress}${about}`;
+  const messageText = message === undefined ? "" : ` ${visibleLine(message)}`;
+  if (total === undefined || total <= 0) return `${progress}${messageText}`;
   const share = Math.min(1, Math.max(0, progress / total));
   const bar = "#".repeat(Math.round(share * barWidth)).padEnd(barWidth, ".");
-  return `[${bar}] ${Math.floor(share * 100)}%${about}`;
+  return `[${bar}] ${Math.floor(share * 100)}%${messageText}`;
 }

@@ -44,15 +44,15 @@ export interface TestChat {
   /** Waits for a question whose last line contains a text, and submits an answer. */
   answer(question: string, text: string): Promise<void>;
   /** Submits a text that is refused with a message. The text stays in the input, and is then deleted. */
-  refused(text: string, message: string): Promise<void>;
+  expectRefusal(text: string, message: string): Promise<void>;
   /** Resolves when the input of messages is open and empty, and the resources of a server can be attached. */
   ready(server: string): Promise<void>;
   /** Resolves when the input of messages is open and empty. */
   idle(): Promise<void>;
   /** Resolves when the lines contain a text, at least `count` times. */
-  seen(text: string, count?: number): Promise<void>;
+  waitForText(text: string, count?: number): Promise<void>;
   /** Resolves when the last line contains a text. */
-  asked(question: string): Promise<void>;
+  waitForQuestion(question: string): Promise<void>;
   /** All lines, with those that have scrolled out of view. */
   text(): Promise<string>;
   /** Ends the chat as the signal SIGTERM does. */
@@ -76,41 +76,45 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
     if (task.result?.state === "fail") console.error(await text());
   });
 
-  const idle = (): Promise<void> => screen.until((lines) => lines.at(-1) === ">");
-  const asked = (question: string): Promise<void> => screen.until((lines) => lines.at(-1)?.includes(question) === true);
+  const idle = (): Promise<void> => screen.waitUntil((lines) => lines.at(-1) === ">");
+  const waitForQuestion = (question: string): Promise<void> =>
+    screen.waitUntil((lines) => lines.at(-1)?.includes(question) === true);
   return {
     screen,
     home,
     exit,
     text,
     idle,
-    asked,
-    press: (typed) => screen.press(typed),
+    waitForQuestion,
+    press: (input) => screen.press(input),
     terminate: () => terminations.forEach((terminate) => terminate()),
-    async type(typed) {
+    async type(input) {
       await idle();
-      screen.press(typed);
+      screen.press(input);
       screen.press(keys.enter);
     },
-    async answer(question, typed) {
-      await asked(question);
-      if (typed !== "") screen.press(typed);
+    async answer(question, input) {
+      await waitForQuestion(question);
+      if (input !== "") screen.press(input);
       screen.press(keys.enter);
     },
-    seen: (wanted, count = 1) => screen.until((lines) => lines.join("\n").split(wanted).length > count),
-    async refused(typed, message) {
+    waitForText: (expectedText, count = 1) =>
+      screen.waitUntil((lines) => lines.join("\n").split(expectedText).length > count),
+    async expectRefusal(input, message) {
       await idle();
-      const before = (await text()).split(message).length;
-      screen.press(typed);
+      const occurrences = (await text()).split(message).length;
+      screen.press(input);
       screen.press(keys.enter);
-      await screen.until((lines) => lines.join("\n").split(message).length > before && lines.at(-1) === `> ${typed}`);
+      await screen.waitUntil(
+        (lines) => lines.join("\n").split(message).length > occurrences && lines.at(-1) === `> ${input}`,
+      );
       screen.press(keys.ctrlC);
       await idle();
     },
     async ready(server) {
       await idle();
       screen.press("@");
-      await screen.until((lines) =>
+      await screen.waitUntil((lines) =>
         lines.some((line) => line.startsWith(`  ${server}:`) || line.startsWith(`* ${server}:`)),
       );
       screen.press(keys.backspace);
@@ -166,7 +170,7 @@ async function startChat(
     servers: Object.entries(servers).map(([name, entry]) => ({ name, entry })),
     outputs: serverOutputs(screen, read.verbose),
     history: read.noHistory ? undefined : history,
-    resumed: read.resume === undefined ? undefined : await history.load(read.resume),
+    resumedChat: read.resume === undefined ? undefined : await history.load(read.resume),
     targets,
     leftOut: [],
   };

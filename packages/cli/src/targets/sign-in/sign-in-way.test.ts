@@ -146,7 +146,7 @@ describe("a hint for a user who does not return", () => {
     const clock = manualClock();
     let start!: () => void;
     const started = new Promise<void>((resolve) => (start = resolve));
-    const after: FakeIo["after"] = (ms, run) => (start(), clock.after(ms, run));
+    const after: FakeIo["schedule"] = (ms, run) => (start(), clock.schedule(ms, run));
     const outcome = signIn({ isAskedFor: true, terminal: true, waitingHint, after, ...(openUrl && { openUrl }) });
     return { clock, started, outcome };
   }
@@ -173,7 +173,7 @@ describe("a hint for a user who does not return", () => {
 
   test("is shown again if the sign-in starts again", async () => {
     const clock = manualClock();
-    const io = fakeIo({ terminal: true, after: clock.after });
+    const io = fakeIo({ terminal: true, after: clock.schedule });
     const stop = new Stop(io, () => {});
     const options = { noInput: false, noBrowser: false, timeout: undefined, json: false };
     const way = signInWay({ io, screen: new Screen(io, () => {}), stop, isAskedFor: true, waitingHint, options });

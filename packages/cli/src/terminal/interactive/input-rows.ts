@@ -28,22 +28,25 @@ export function inputRows({ prompt, text, cursor }: InputText, columns: number, 
   const indent = isBeside && promptWidth <= room >> 1 ? promptWidth : 0;
   const [firstWidth, width] = [room - start, room - indent];
   const all = layOut(safe(text), firstWidth, width);
-  const before = layOut(safe(text.slice(0, cursor)), firstWidth, width);
-  const at = { row: before.length - 1, column: widthOf(before.at(-1) ?? "") };
+  const rowsBefore = layOut(safe(text.slice(0, cursor)), firstWidth, width);
+  const position = { row: rowsBefore.length - 1, column: widthOf(rowsBefore.at(-1) ?? "") };
   // A cursor behind the last column stands at the start of the next row.
-  if (at.column >= (at.row === 0 ? firstWidth : width)) {
-    at.row += 1;
-    at.column = 0;
-    if (all.length === at.row) all.push("");
+  if (position.column >= (position.row === 0 ? firstWidth : width)) {
+    position.row += 1;
+    position.column = 0;
+    if (all.length === position.row) all.push("");
   }
-  const from = Math.max(0, Math.min(at.row - (most >> 1), all.length - most));
-  const visibleRows = all.slice(from, from + most).map((row, index) => {
-    const isFirst = from + index === 0;
+  const firstRow = Math.max(0, Math.min(position.row - (most >> 1), all.length - most));
+  const visibleRows = all.slice(firstRow, firstRow + most).map((row, index) => {
+    const isFirst = firstRow + index === 0;
     return isFirst && isBeside ? prompt + row : " ".repeat(isFirst ? 0 : indent) + row;
   });
-  const column = at.column + (at.row === 0 ? start : indent);
-  const above = isBeside ? [] : layOut(prompt, room, room);
-  return { rows: [...above, ...visibleRows], cursor: { row: at.row - from + above.length, column } };
+  const column = position.column + (position.row === 0 ? start : indent);
+  const promptRows = isBeside ? [] : layOut(prompt, room, room);
+  return {
+    rows: [...promptRows, ...visibleRows],
+    cursor: { row: position.row - firstRow + promptRows.length, column },
+  };
 }
 
 /** Breaks a text into rows of at most `width` columns, and `first` columns for the first one. */

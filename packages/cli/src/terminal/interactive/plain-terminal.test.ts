@@ -176,7 +176,7 @@ test("calls the listener with each Ctrl-C until it is closed", () => {
 /** Opens a terminal with a clock that the test moves. */
 function openWithClock() {
   const clock = manualClock();
-  const io = fakeIo({ terminal: true, env: { TERM: "dumb" }, after: clock.after });
+  const io = fakeIo({ terminal: true, env: { TERM: "dumb" }, after: clock.schedule });
   const modes: boolean[] = [];
   Object.assign(io.stdin, { isTTY: true, setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
   let interrupts = 0;
@@ -261,7 +261,7 @@ test("Ctrl-C works while a question takes no keys, and a withdrawn question rest
 
 test("the lines of a pipe are read at once", async () => {
   const clock = manualClock();
-  const io = fakeIo({ stdin: "one\ntwo\n", after: clock.after });
+  const io = fakeIo({ stdin: "one\ntwo\n", after: clock.schedule });
   const terminal = new PlainTerminal(io, { onInterrupt: () => {} });
   expect([await terminal.ask("1? "), await terminal.ask("2? ")]).toEqual(["one", "two"]);
   expect(clock.pending()).toBe(0);

@@ -5,7 +5,7 @@ import type { CommandIo } from "../io.ts";
 import { KeyGuard } from "../questions/key-guard.ts";
 import { type KeyEvent, isInterrupt, readKeys } from "../questions/keys.ts";
 import { Dismissed, LineQueue } from "../questions/prompter.ts";
-import { quoted } from "../questions/server-text.ts";
+import { quoteName } from "../questions/server-text.ts";
 import { styleFor } from "../text.ts";
 import { writeExactly, writeText } from "../output.ts";
 import { LineEditor } from "./line-editor.ts";
@@ -62,7 +62,7 @@ export class PlainTerminal implements ChatTerminal {
   }
 
   get hasEnded(): boolean {
-    return this.#queue.ended;
+    return this.#queue.hasEnded;
   }
 
   print(text: string): void {
@@ -110,8 +110,8 @@ export class PlainTerminal implements ChatTerminal {
       return await question.answer;
     } finally {
       this.#open.splice(this.#open.indexOf(question), 1);
-      const before = this.#open.at(-1);
-      if (before && !this.#queue.ended) this.#showPrompt(before);
+      const previousQuestion = this.#open.at(-1);
+      if (previousQuestion && !this.#queue.hasEnded) this.#showPrompt(previousQuestion);
     }
   }
 
@@ -144,10 +144,10 @@ export class PlainTerminal implements ChatTerminal {
   }
 
   async #questionsAnswered(signal: AbortSignal | undefined): Promise<void> {
-    const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
+    const abortion = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
     while (this.#open.length > 0) {
       if (signal?.aborted) return;
-      await Promise.race([aborted, Promise.allSettled(this.#open.map(({ answer }) => answer))]);
+      await Promise.race([abortion, Promise.allSettled(this.#open.map(({ answer }) => answer))]);
     }
   }
 
@@ -163,8 +163,8 @@ export class PlainTerminal implements ChatTerminal {
       if (!this.#io.isTerminal.stdin || !isMultiline) return first;
       await this.#settle();
       const more = this.#queue.takeAll();
-      const ahead = question.isMessage ? this.#ahead.take() : "";
-      if (more.length === 0) return first.trim() === "" ? ahead : first;
+      const textAhead = question.isMessage ? this.#ahead.take() : "";
+      if (more.length === 0) return first.trim() === "" ? textAhead : first;
       const prompt = `${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `;
       this.#showPrompt({ prompt, isMessage: false });
       const answer = await this.#queue.next(signal);
@@ -186,13 +186,13 @@ export class PlainTerminal implements ChatTerminal {
     if (!isMessage) return this.#showQuestion(prompt);
     this.#endGuard();
     const { text } = this.#ahead;
-    if (text !== "") this.#ask(`Press Enter to send ${quoted(text)}, or type another message.\n`);
+    if (text !== "") this.#ask(`Press Enter to send ${quoteName(text)}, or type another message.\n`);
     this.#ask(prompt);
   }
 
   /** Shows a question. What is typed before it could be read is kept for the next message. */
   #showQuestion(prompt: string): void {
-    const before = this.#ahead.text;
+    const oldText = this.#ahead.text;
     const write = (): void => {
       // In raw mode the terminal delivers a line that has no end yet.
       this.#setRawMode(true);
@@ -202,7 +202,7 @@ export class PlainTerminal implements ChatTerminal {
     this.#guard.start(write, () => {
       this.#setRawMode(false);
       const { text } = this.#ahead;
-      if (text !== before) this.#ask(`\nYour text ${quoted(text)} is kept for the next message.\n${prompt}`);
+      if (text !== oldText) this.#ask(`\nYour text ${quoteName(text)} is kept for the next message.\n${prompt}`);
     });
   }
 

@@ -351,7 +351,7 @@ test("restores the terminal when it is closed", async () => {
 /** Opens a terminal with a clock that the test moves. */
 function openWithClock(): Opened & { readonly clock: ManualClock } {
   const clock = manualClock();
-  const screen = emulatedTerminal({ after: clock.after });
+  const screen = emulatedTerminal({ schedule: clock.schedule });
   const onInterrupt = vi.fn();
   const terminal = new RichTerminal(screen.io, { onInterrupt });
   onTestFinished(() => terminal.close());
@@ -464,7 +464,7 @@ test("a key does not answer while the output is delayed", async () => {
   const screen = emulatedTerminal();
   const waiting: (() => void)[] = [];
   const stdout = new Writable({ write: (_chunk, _encoding, done) => void waiting.push(done) });
-  const terminal = new RichTerminal({ ...screen.io, stdout, after: clock.after }, { onInterrupt: () => {} });
+  const terminal = new RichTerminal({ ...screen.io, stdout, schedule: clock.schedule }, { onInterrupt: () => {} });
   onTestFinished(() => terminal.close());
   const answer = terminal.ask("Allow? ");
   let isAnswered = false;

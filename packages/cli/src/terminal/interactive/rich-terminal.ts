@@ -109,10 +109,10 @@ export class RichTerminal implements ChatTerminal {
     if (this.hasEnded || signal?.aborted) throw new Dismissed();
     this.endText();
     const lines = prompt.split("\n");
-    const beside = lines.pop() ?? "";
+    const promptLine = lines.pop() ?? "";
     if (lines.length > 0) this.print(lines.join("\n"));
     const editor = options.hasHistory ? this.#history : new LineEditor();
-    const input = new OpenInput(editor, { ...options, prompt: beside }, () => this.#draw());
+    const input = new OpenInput(editor, { ...options, prompt: promptLine }, () => this.#draw());
     const withdraw = (): void => input.dismiss();
     signal?.addEventListener("abort", withdraw, { once: true });
     // A question stays in front of the message input, which can be opened later.
@@ -122,7 +122,7 @@ export class RichTerminal implements ChatTerminal {
     try {
       const text = await input.answer;
       this.#remove(input);
-      this.print(`${beside}${shownAnswer(text)}`);
+      this.print(`${promptLine}${shownAnswer(text)}`);
       return text;
     } finally {
       signal?.removeEventListener("abort", withdraw);
@@ -243,16 +243,16 @@ export class RichTerminal implements ChatTerminal {
     const size = this.#size();
     // The window can be narrower than at the time of the last `write`.
     const line = this.#line === undefined ? [] : this.#wrapped(this.#line).split("\n");
-    const above = [...line, ...this.#status.map((text) => this.#style.dim(cut(text, size.columns - 1)))];
+    const rowsAbove = [...line, ...this.#status.map((text) => this.#style.dim(cut(text, size.columns - 1)))];
     const front = this.#inputs.at(-1);
-    const ahead = front?.editor === this.#history ? undefined : this.#ahead(size);
-    const input = front?.content(size, this.#style) ?? ahead;
-    if (!input) return { rows: above, cursor: undefined };
-    const below = front && ahead ? ahead.rows.map((row) => this.#style.dim(row)) : [];
-    const rows = [...above, ...input.rows, ...below];
+    const aheadContent = front?.editor === this.#history ? undefined : this.#ahead(size);
+    const input = front?.content(size, this.#style) ?? aheadContent;
+    if (!input) return { rows: rowsAbove, cursor: undefined };
+    const rowsBelow = front && aheadContent ? aheadContent.rows.map((row) => this.#style.dim(row)) : [];
+    const rows = [...rowsAbove, ...input.rows, ...rowsBelow];
     // The cursor appears when keys answer the question.
     const cursor = this.#guard.isActive ? undefined : input.cursor;
-    return { rows, cursor: cursor && { ...cursor, row: cursor.row + above.length } };
+    return { rows, cursor: cursor && { ...cursor, row: cursor.row + rowsAbove.length } };
   }
 
   /** Returns the rows of the text that is typed for the next message. Undefined if there is none. */

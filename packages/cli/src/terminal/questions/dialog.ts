@@ -31,8 +31,8 @@ export async function chooseOrView<T extends string | boolean>(
   { prompter }: Talk,
 ): Promise<T> {
   for (;;) {
-    const chosen = await choose<T | "view">(prompt, { ...keys, v: "view" }, prompter);
-    if (chosen !== "view") return chosen;
+    const choice = await choose<T | "view">(prompt, { ...keys, v: "view" }, prompter);
+    if (choice !== "view") return choice;
     prompter.say(["", ...all()].join("\n"));
   }
 }

@@ -10,7 +10,7 @@ export interface Field {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
-  readonly required: boolean;
+  readonly isRequired: boolean;
   readonly default: FieldValue | undefined;
   /** The expected form, in a few words: `number from 1 to 5`. */
   readonly expects: string;
@@ -34,11 +34,11 @@ function typedField({ name, title, description, isRequired, input }: FormField, 
     name,
     title,
     description,
-    required: isRequired,
+    isRequired,
     default: initialOf(input, isRequired),
     ...kind,
-    read: (typed) => {
-      const answer = kind.read(typed);
+    read: (text) => {
+      const answer = kind.read(text);
       const problem = check({ [name]: answer }).find(({ field }) => field === name);
       if (problem) throw new InvalidField(`The answer ${problem.message}.`);
       return answer;
@@ -56,17 +56,17 @@ const open = { choices: [], suggest: undefined } as const;
 function kindOf(input: FormField["input"]): Kind {
   switch (input.type) {
     case "text":
-      return { ...open, expects: textExpects(input), read: (typed) => checkText(typed, input) };
+      return { ...open, expects: textExpects(input), read: (text) => checkText(text, input) };
     case "number":
       return readNumber(input);
     case "boolean": {
-      const suggest = suggestChoices(["yes", "no"].map((word) => ({ typed: word, title: word })));
+      const suggest = suggestChoices(["yes", "no"].map((word) => ({ text: word, title: word })));
       return { ...open, expects: "yes or no", suggest, read: readBoolean };
     }
     case "choice": {
       const { options: choices } = input;
       const suggest = suggestChoices(typedChoices(choices));
-      return { expects: "number of a choice", choices, suggest, read: (typed) => choose(typed, choices) };
+      return { expects: "number of a choice", choices, suggest, read: (text) => choose(text, choices) };
     }
     default:
       return severalChoices(input);
@@ -80,10 +80,10 @@ function severalChoices({ options: choices, minItems: least = 0, maxItems: most 
     expects,
     choices,
     suggest: suggestChoices(typedChoices(choices, ","), ","),
-    read: (typed) => {
-      const parts = typed.split(",").map((part) => part.trim());
-      const chosen = [...new Set(parts.filter(Boolean).map((part) => choose(part, choices)))];
-      if (chosen.length >= least && chosen.length <= most) return chosen;
+    read: (text) => {
+      const parts = text.split(",").map((part) => part.trim());
+      const values = [...new Set(parts.filter(Boolean).map((part) => choose(part, choices)))];
+      if (values.length >= least && values.length <= most) return values;
       throw new InvalidField(`The answer must have ${limits.join(" and ")} choices.`);
     },
   };
@@ -94,13 +94,13 @@ function typedChoices(choices: readonly FormOption[], separator?: string): Typed
   return choices.map(({ value, title }, index) => {
     const isTypable = value !== "" && /^[ -~]+$/.test(value) && value.trim() === value;
     const isPart = separator === undefined || !value.includes(separator);
-    return { typed: isTypable && isPart ? value : String(index + 1), title };
+    return { text: isTypable && isPart ? value : String(index + 1), title };
   });
 }
 
 /** A choice, and the text that selects it. */
 interface TypedChoice {
-  readonly typed: string;
+  readonly text: string;
   readonly title: string;
 }
 
@@ -109,24 +109,24 @@ interface TypedChoice {
  * text after the last one is completed.
  */
 function suggestChoices(choices: readonly TypedChoice[], separator?: string): Suggest {
-  const entries = choices.map(({ typed, title }): MenuEntry => {
+  const entries = choices.map(({ text, title }): MenuEntry => {
     const label = visibleLine(title);
-    return { value: typed, label, ...(label !== typed && { detail: typed }) };
+    return { value: text, label, ...(label !== text && { detail: text }) };
   });
-  return (before) => {
-    const start = separator === undefined ? 0 : before.lastIndexOf(separator) + 1;
-    const part = before.slice(start).trimStart();
-    const found = matching(entries, part.trim().toLowerCase());
-    return found.length === 0 ? undefined : { entries: found, replaces: part.length };
+  return (text) => {
+    const start = separator === undefined ? 0 : text.lastIndexOf(separator) + 1;
+    const part = text.slice(start).trimStart();
+    const matches = matching(entries, part.trim().toLowerCase());
+    return matches.length === 0 ? undefined : { entries: matches, replaces: part.length };
   };
 }
 
 /** Returns the entries in the order in which the field reads typed text: an exact one, the number, and then parts. */
 function matching(entries: readonly MenuEntry[], part: string): MenuEntry[] {
-  const numbered = /^\d+$/.test(part) ? entries[Number(part) - 1] : undefined;
+  const entryOfNumber = /^\d+$/.test(part) ? entries[Number(part) - 1] : undefined;
   const exact = entries.filter((entry) => texts(entry).includes(part));
-  const others = entries.filter((entry) => texts(entry).some((text) => text.includes(part)));
-  return [...new Set([...exact, ...(numbered ? [numbered] : []), ...others])];
+  const partialMatches = entries.filter((entry) => texts(entry).some((text) => text.includes(part)));
+  return [...new Set([...exact, ...(entryOfNumber ? [entryOfNumber] : []), ...partialMatches])];
 }
 
 function texts({ value, label = value }: MenuEntry): string[] {
@@ -134,16 +134,16 @@ function texts({ value, label = value }: MenuEntry): string[] {
 }
 
 /** Returns the choice with this value, title or number, in this order. */
-function choose(typed: string, choices: readonly FormOption[]): string {
-  const word = typed.trim();
-  const named = choices.find(({ value }) => value === word) ?? choices.find(({ title }) => same(title, word));
-  const chosen = named ?? (/^\d+$/.test(word) ? choices[Number(word) - 1] : undefined);
-  if (chosen) return chosen.value;
+function choose(text: string, choices: readonly FormOption[]): string {
+  const word = text.trim();
+  const choiceOfName = choices.find(({ value }) => value === word) ?? choices.find(({ title }) => same(title, word));
+  const choice = choiceOfName ?? (/^\d+$/.test(word) ? choices[Number(word) - 1] : undefined);
+  if (choice) return choice.value;
   throw new InvalidChoice(word, choices);
 }
 
-function readBoolean(typed: string): boolean {
-  const word = typed.trim().toLowerCase();
+function readBoolean(text: string): boolean {
+  const word = text.trim().toLowerCase();
   if (["y", "yes", "true", "1"].includes(word)) return true;
   if (["n", "no", "false", "0"].includes(word)) return false;
   throw new InvalidField("The answer must be yes or no.");
@@ -212,11 +212,11 @@ function readNumber({ isInteger, minimum, maximum }: Input<"number">): Kind {
   return {
     ...open,
     expects,
-    read: (typed) => {
-      const value = Number(typed);
-      const written = /^\s*[+-]?(\d|\.\d)/.test(typed) && Number.isFinite(value);
-      const whole = !isInteger || Number.isSafeInteger(value);
-      if (written && whole && value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)) return value;
+    read: (text) => {
+      const value = Number(text);
+      const isNumber = /^\s*[+-]?(\d|\.\d)/.test(text) && Number.isFinite(value);
+      const isWhole = !isInteger || Number.isSafeInteger(value);
+      if (isNumber && isWhole && value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)) return value;
       throw new InvalidField(`The answer must be a ${expects}.`);
     },
   };
@@ -248,11 +248,11 @@ export class InvalidField extends Error {
 /** The typed text is none of the choices. Its message is for a user who sees them with their numbers. */
 export class InvalidChoice extends InvalidField {
   override readonly name = "InvalidChoice";
-  readonly typed: string;
+  readonly text: string;
 
-  constructor(typed: string, { length }: readonly FormOption[]) {
+  constructor(text: string, { length }: readonly FormOption[]) {
     super(length === 1 ? "There is one choice: 1." : `The answer must be a number from 1 to ${length}.`);
-    this.typed = typed;
+    this.text = text;
   }
 }
 
@@ -261,8 +261,8 @@ const SHOWN_CHOICES = 20;
 
 /** Returns the choices of a field with their titles, for a user who does not see them. */
 export function listChoices({ choices }: Pick<Field, "choices">): string {
-  const listed = choices.slice(0, SHOWN_CHOICES);
-  const texts = listed.map(({ value, title }) => (value === title ? value : `${value} (${title})`));
-  const more = choices.length - listed.length;
+  const firstChoices = choices.slice(0, SHOWN_CHOICES);
+  const texts = firstChoices.map(({ value, title }) => (value === title ? value : `${value} (${title})`));
+  const more = choices.length - firstChoices.length;
   return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }

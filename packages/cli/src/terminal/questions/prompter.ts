@@ -29,7 +29,7 @@ export interface AskOptions {
 }
 
 /** Returns the menu for the text before the cursor, or undefined for none. `signal` is aborted when the text changes. */
-export type Suggest = (before: string, signal: AbortSignal) => Menu | undefined | Promise<Menu | undefined>;
+export type Suggest = (text: string, signal: AbortSignal) => Menu | undefined | Promise<Menu | undefined>;
 
 /** The entries of a menu beside the input. */
 export interface Menu {
@@ -73,7 +73,7 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
     ask: (prompt, { initial } = {}) => {
       if (signal.aborted) return Promise.reject(new Dismissed());
       lines.setPrompt(forTerminal(prompt));
-      if (!answers.ended) ask(initial);
+      if (!answers.hasEnded) ask(initial);
       return answers.next();
     },
     close: () => {
@@ -95,7 +95,7 @@ function openPipeLines(io: CommandIo): QuestionLines {
   return { lines, ask: () => lines.prompt() };
 }
 
-const ignored = "Keys typed before the question, or within half a second after it, were ignored.";
+const ignoredKeysNote = "Keys typed before the question, or within half a second after it, were ignored.";
 
 /** Opens the line editor of a terminal. It receives keys only while a question can be answered. */
 function openKeyLines(io: CommandIo, onInterrupt: () => void): QuestionLines {
@@ -136,7 +136,7 @@ function openKeyLines(io: CommandIo, onInterrupt: () => void): QuestionLines {
       guard.start(write, () => {
         isAnswerable = true;
         if (hasIgnored) {
-          writeText(stderr, `\n${ignored}\n`);
+          writeText(stderr, `\n${ignoredKeysNote}\n`);
           lines.prompt(true);
         }
         hasIgnored = false;
@@ -161,7 +161,7 @@ interface Waiting {
 
 /** The lines of an interface in their order. The `question` of `readline` drops lines that arrive between two questions. */
 export class LineQueue {
-  ended = false;
+  hasEnded = false;
   readonly #lines: string[] = [];
   /** The last question takes the next line. */
   readonly #waiting: Waiting[] = [];
@@ -173,7 +173,7 @@ export class LineQueue {
       else this.#lines.push(line);
     });
     source.once("close", () => {
-      this.ended = true;
+      this.hasEnded = true;
       for (const waiting of this.#waiting.splice(0)) waiting.reject(new Dismissed());
     });
   }
@@ -183,14 +183,14 @@ export class LineQueue {
    * aborted, which keeps later lines.
    */
   next(signal?: AbortSignal): Promise<string> {
-    const typed = this.#lines.shift();
-    if (typed !== undefined) return Promise.resolve(typed);
-    if (this.ended || signal?.aborted) return Promise.reject(new Dismissed());
+    const line = this.#lines.shift();
+    if (line !== undefined) return Promise.resolve(line);
+    if (this.hasEnded || signal?.aborted) return Promise.reject(new Dismissed());
     return new Promise<string>((resolve, reject) => {
-      const settled = (): void => signal?.removeEventListener("abort", withdraw);
+      const removeListener = (): void => signal?.removeEventListener("abort", withdraw);
       const waiting: Waiting = {
-        resolve: (line) => (settled(), resolve(line)),
-        reject: (error) => (settled(), reject(error)),
+        resolve: (line) => (removeListener(), resolve(line)),
+        reject: (error) => (removeListener(), reject(error)),
       };
       const withdraw = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);

@@ -13,7 +13,7 @@ export interface EmulatedTerminal {
   /** Like `lines`, with the lines that have scrolled out of view. */
   allLines(): Promise<string[]>;
   /** Resolves when a condition of all lines holds. It is checked after each write. */
-  until(isMet: (lines: readonly string[]) => boolean): Promise<void>;
+  waitUntil(isMet: (lines: readonly string[]) => boolean): Promise<void>;
   /** The position of the cursor on the screen. */
   cursor(): Promise<{ row: number; column: number }>;
   /** Sends keys in one chunk. */
@@ -26,7 +26,7 @@ interface EmulatorOptions {
   readonly rows?: number;
   readonly env?: Record<string, string>;
   /** Default: calls at once, so that a question takes keys as soon as it is written. */
-  readonly after?: CommandIo["after"];
+  readonly schedule?: CommandIo["schedule"];
 }
 
 /** Names of keys and their sequences. */
@@ -46,14 +46,14 @@ export const keys = {
 
 /** Returns a terminal of 40 columns and 12 rows, unless another size is given. */
 export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTerminal {
-  const { columns = 40, rows = 12, env = {}, after } = options;
+  const { columns = 40, rows = 12, env = {}, schedule } = options;
   const emulator = new Terminal({ cols: columns, rows, allowProposedApi: true });
-  const written: string[] = [];
+  const chunks: string[] = [];
   const waiting: (() => void)[] = [];
   const stdin = new PassThrough();
   const stdout = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      written.push(chunk.toString());
+      chunks.push(chunk.toString());
       // A real terminal converts line feeds.
       emulator.write(chunk.toString().replaceAll("\n", "\r\n"));
       done();
@@ -62,9 +62,9 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
   });
   Object.assign(stdout, { columns, rows });
   /** Resolves when the emulator has processed what was written. */
-  const settled = (): Promise<void> => new Promise((resolve) => emulator.write("", resolve));
+  const flush = (): Promise<void> => new Promise((resolve) => emulator.write("", resolve));
   const linesFrom = async (first: () => number): Promise<string[]> => {
-    await settled();
+    await flush();
     const { active } = emulator.buffer;
     const rows = Array.from({ length: active.baseY + emulator.rows - first() }, (_, row) => first() + row);
     const lines = rows.map((row) => (active.getLine(row)?.translateToString(true) ?? "").trimEnd());
@@ -72,31 +72,31 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
     return lines;
   };
   const io: CommandIo = {
-    ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env }, ...(after && { after }) }),
+    ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env }, ...(schedule && { after: schedule }) }),
     stdin,
     stdout,
     columns: () => emulator.cols,
   };
   return {
     io,
-    raw: () => written.join(""),
+    raw: () => chunks.join(""),
     lines: () => linesFrom(() => emulator.buffer.active.baseY),
     allLines: () => linesFrom(() => 0),
-    async until(isMet) {
+    async waitUntil(isMet) {
       for (;;) {
-        const written = new Promise<void>((resolve) => void waiting.push(resolve));
+        const nextWrite = new Promise<void>((resolve) => void waiting.push(resolve));
         if (isMet(await linesFrom(() => 0))) return;
-        await written;
+        await nextWrite;
       }
     },
     async cursor() {
-      await settled();
+      await flush();
       const { cursorX, cursorY } = emulator.buffer.active;
       return { row: cursorY, column: cursorX };
     },
     press: (text) => void stdin.write(text),
     async resize(newColumns, newRows) {
-      await settled();
+      await flush();
       emulator.resize(newColumns, newRows);
       Object.assign(stdout, { columns: newColumns, rows: newRows });
       stdout.emit("resize");

@@ -2,7 +2,7 @@ import type { CommandIo } from "../io.ts";
 
 /** A clock that a test moves. */
 export interface ManualClock {
-  readonly after: CommandIo["after"];
+  readonly schedule: CommandIo["schedule"];
   /** The number of calls that are still to come. */
   pending(): number;
   /** Moves the clock, and makes the calls that are due. */
@@ -13,7 +13,7 @@ export function manualClock(): ManualClock {
   let now = 0;
   const timers = new Set<{ readonly time: number; readonly run: () => void }>();
   return {
-    after(ms, run) {
+    schedule(ms, run) {
       const timer = { time: now + ms, run };
       timers.add(timer);
       return () => void timers.delete(timer);
