@@ -76,6 +76,10 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
     if (task.result?.state === "fail") console.error(await text());
   });
 
+  const submit = (input: string): void => {
+    if (input !== "") screen.press(input);
+    screen.press(keys.enter);
+  };
   const idle = (): Promise<void> => screen.waitUntil((lines) => lines.at(-1) === ">");
   const waitForQuestion = (question: string): Promise<void> =>
     screen.waitUntil((lines) => lines.at(-1)?.includes(question) === true);
@@ -90,21 +94,18 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
     terminate: () => terminations.forEach((terminate) => terminate()),
     async type(input) {
       await idle();
-      screen.press(input);
-      screen.press(keys.enter);
+      submit(input);
     },
     async answer(question, input) {
       await waitForQuestion(question);
-      if (input !== "") screen.press(input);
-      screen.press(keys.enter);
+      submit(input);
     },
     waitForText: (expectedText, count = 1) =>
       screen.waitUntil((lines) => lines.join("\n").split(expectedText).length > count),
     async expectRefusal(input, message) {
       await idle();
       const occurrences = (await text()).split(message).length;
-      screen.press(input);
-      screen.press(keys.enter);
+      submit(input);
       await screen.waitUntil(
         (lines) => lines.join("\n").split(message).length > occurrences && lines.at(-1) === `> ${input}`,
       );
@@ -114,9 +115,7 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
     async ready(server) {
       await idle();
       screen.press("@");
-      await screen.waitUntil((lines) =>
-        lines.some((line) => line.startsWith(`  ${server}:`) || line.startsWith(`* ${server}:`)),
-      );
+      await screen.waitUntil((lines) => lines.some((line) => line.slice(2).startsWith(`${server}:`)));
       screen.press(keys.backspace);
       await idle();
     },

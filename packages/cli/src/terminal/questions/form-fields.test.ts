@@ -24,7 +24,7 @@ describe("fieldsOf", () => {
       name: "name",
       title: "Name",
       description: "Yours",
-      required: true,
+      isRequired: true,
       default: undefined,
     });
     expect(age).toMatchObject({ title: "age", required: false, default: 3, expects: "whole number" });
