@@ -76,20 +76,14 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
     if (task.result?.state === "fail") console.error(await text());
   });
 
-  const submit = (input: string): void => {
-    if (input !== "") screen.press(input);
-    screen.press(keys.enter);
-  };
-  const idle = (): Promise<void> => screen.waitUntil((lines) => lines.at(-1) === ">");
-  const waitForQuestion = (question: string): Promise<void> =>
-    screen.waitUntil((lines) => lines.at(-1)?.includes(question) === true);
+  const { submit, ...waiting } = inputOf(screen);
+  const { idle, waitForQuestion } = waiting;
   return {
     screen,
     home,
     exit,
     text,
-    idle,
-    waitForQuestion,
+    ...waiting,
     press: (input) => screen.press(input),
     terminate: () => terminations.forEach((terminate) => terminate()),
     async type(input) {
@@ -100,8 +94,6 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
       await waitForQuestion(question);
       submit(input);
     },
-    waitForText: (expectedText, count = 1) =>
-      screen.waitUntil((lines) => lines.join("\n").split(expectedText).length > count),
     async expectRefusal(input, message) {
       await idle();
       const occurrences = (await text()).split(message).length;
@@ -124,6 +116,20 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
       screen.press(keys.ctrlD);
       return exit;
     },
+  };
+}
+
+/** Returns the functions that submit texts, and wait for the input and the output of a screen. */
+function inputOf(screen: EmulatedTerminal) {
+  return {
+    submit: (input: string): void => {
+      if (input !== "") screen.press(input);
+      screen.press(keys.enter);
+    },
+    idle: () => screen.waitUntil((lines) => lines.at(-1) === ">"),
+    waitForQuestion: (question: string) => screen.waitUntil((lines) => lines.at(-1)?.includes(question) === true),
+    waitForText: (expectedText: string, count = 1) =>
+      screen.waitUntil((lines) => lines.join("\n").split(expectedText).length > count),
   };
 }
 

@@ -27,7 +27,7 @@ describe("fieldsOf", () => {
       isRequired: true,
       default: undefined,
     });
-    expect(age).toMatchObject({ title: "age", required: false, default: 3, expects: "whole number" });
+    expect(age).toMatchObject({ title: "age", isRequired: false, default: 3, expects: "whole number" });
   });
 
   const titled = [
