@@ -146,13 +146,12 @@ async function chooseModel(
   setting: StartSetting,
 ): Promise<ChosenModel | undefined> {
   const { io, options } = setting;
-  const { model, baseUrl, apiKeyEnv, provider } = options;
   const confirm = isAttended(setting) ? (question: ProviderQuestion) => confirmProvider(question, setting) : undefined;
-  const surroundings = { cwd: io.cwd, env: io.env, platform: io.platform, confirm };
-  const chosenModel = await openModel({ model, baseUrl, apiKeyEnv, provider }, surroundings);
+  const surroundings = { ...io, confirm };
+  const chosenModel = await openModel(options, surroundings);
   if (chosenModel || resumedChat?.model === undefined) return chosenModel;
   try {
-    return await openModel({ model: resumedChat.model, baseUrl, apiKeyEnv, provider }, surroundings);
+    return await openModel({ ...options, model: resumedChat.model }, surroundings);
   } catch (error) {
     // The address of an endpoint and the package of a provider are not stored.
     if (!(error instanceof UsageError)) throw error;

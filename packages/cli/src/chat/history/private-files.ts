@@ -12,18 +12,18 @@ const user = process.getuid?.();
  * to it.
  */
 export async function makePrivateFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    checkFolder(folder, await lstat(folder));
-  } catch (error) {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw asUsageError(folder, error);
-  }
+  });
+  await hasPrivateFolder(folder);
 }
 
 /** Whether a folder exists. Rejects like `makePrivateFolder` if it cannot be trusted. */
 export async function hasPrivateFolder(folder: string): Promise<boolean> {
   try {
-    checkFolder(folder, await lstat(folder));
+    const stats = await lstat(folder);
+    if (!stats.isDirectory()) throw new UsageError(`${folder} is not a folder.`, "Remove it.");
+    checkAccess(folder, stats);
     return true;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return false;
@@ -124,11 +124,6 @@ export async function removeAbandoned(folder: string): Promise<void> {
     const stats = await stat(file).catch(() => undefined);
     if (stats && Date.now() - stats.mtimeMs > lockTimeout) await rm(file, { force: true });
   }
-}
-
-function checkFolder(folder: string, stats: Stats): void {
-  if (!stats.isDirectory()) throw new UsageError(`${folder} is not a folder.`, "Remove it.");
-  checkAccess(folder, stats);
 }
 
 function checkAccess(place: string, { mode, uid: owner, gid }: Stats): void {

@@ -13,8 +13,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
-import type { StoredChat } from "./chat-file.ts";
-import { newChatId } from "./chat-ids.ts";
+import { type StoredChat, newChatId } from "./chat-file.ts";
 import { ChatHistory, type HistorySurroundings, titleOf } from "./stored-chats.ts";
 
 const uid = process.getuid?.();

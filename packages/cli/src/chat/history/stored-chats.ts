@@ -5,8 +5,17 @@ import type { Message } from "@mcparley/host";
 import { stateFolder } from "../../terminal/user-folders.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
-import { type ChatSummary, type StoredChat, decodeChat, encodeChat, headBytes, readHead } from "./chat-file.ts";
-import { findChatId, idOfFile, newChatId } from "./chat-ids.ts";
+import {
+  type ChatSummary,
+  type StoredChat,
+  decodeChat,
+  encodeChat,
+  findChatId,
+  headBytes,
+  idOfFile,
+  newChatId,
+  readHead,
+} from "./chat-file.ts";
 import {
   hasPrivateFolder,
   makePrivateFolder,

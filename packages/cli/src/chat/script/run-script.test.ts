@@ -20,7 +20,7 @@ import {
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { EndpointError } from "../model/endpoint-error.ts";
-import { newChatId } from "../history/chat-ids.ts";
+import { newChatId } from "../history/chat-file.ts";
 import { ChatHistory, titleOf } from "../history/stored-chats.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { type FakeIo, fakeIo } from "../../commands/testing/fake-io.ts";

@@ -6,8 +6,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { type Screen, paragraph } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { answerOutput } from "./answer-output.ts";
-import { CallRecorder, type ScriptCall } from "./script-calls.ts";
-import { exitCodeOfRun, hasAnswer } from "./run-end.ts";
+import { CallRecorder, type ScriptCall, exitCodeOfRun, hasAnswer } from "./run-outcome.ts";
 
 /** The settings of one run of `mcparley chat --prompt`. */
 export interface ScriptSetting {

@@ -1,7 +1,6 @@
 import type { Conversation, ConversationJson, Host } from "@mcparley/host";
 import { UsageError } from "../../terminal/io.ts";
-import type { StoredChat } from "../history/chat-file.ts";
-import { newChatId } from "../history/chat-ids.ts";
+import { type StoredChat, newChatId } from "../history/chat-file.ts";
 import { type ChatHistory, titleOf } from "../history/stored-chats.ts";
 
 interface SaverSetting {

@@ -1,4 +1,4 @@
-import { withAnySignal } from "../../terminal/abort.ts";
+import { untilAborted, withAnySignal } from "../../terminal/abort.ts";
 import type { RunDialog } from "../../terminal/questions/choose.ts";
 import { Dismissed, type Prompter } from "../../terminal/questions/prompter.ts";
 import type { View } from "../../terminal/screen.ts";
@@ -47,7 +47,6 @@ export class DialogQueue {
         const prompter: Prompter = {
           say: (text) => terminal.print(text),
           ask: (prompt, options) => terminal.ask(prompt, options, anySignal),
-          close: () => {},
         };
         return dialog(prompter, terminal.view);
       });
@@ -60,10 +59,8 @@ export class DialogQueue {
     const { isTyping, view } = this.#terminal;
     if (!isTyping || signal.aborted) return;
     this.#terminal.print(view.style.yellow("A server has a question. Send or delete your text to see it."));
-    await new Promise<void>((resolve) => {
-      this.#endWait = resolve;
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    const emptied = new Promise<void>((resolve) => (this.#endWait = resolve));
+    await untilAborted(emptied, signal);
     this.#endWait = undefined;
   }
 }

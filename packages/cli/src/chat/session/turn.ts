@@ -2,8 +2,7 @@ import type { CallActivity, Message, RunEnd, RunEvent } from "@mcparley/host";
 import { printable } from "mcparley";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { CallRecorder } from "../script/script-calls.ts";
-import { exitCodeOfRun, hasAnswer } from "../script/run-end.ts";
+import { CallRecorder, exitCodeOfRun, hasAnswer } from "../script/run-outcome.ts";
 import { type Chat, duringRun, runOptions, storeConversation } from "./chat.ts";
 import { callLine, showResult } from "./show-message.ts";
 

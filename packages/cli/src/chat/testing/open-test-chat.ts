@@ -31,38 +31,10 @@ interface Size {
 }
 
 /** A chat in an emulated terminal. */
-export interface TestChat {
-  readonly screen: EmulatedTerminal;
-  /** The home folder, which is also the current folder. */
-  readonly home: string;
-  /** Resolves with the exit code. */
-  readonly exit: Promise<number>;
-  /** Sends keys in one chunk. */
-  press(keys: string): void;
-  /** Waits for the message input, and submits a text. */
-  type(text: string): Promise<void>;
-  /** Waits for a question whose last line contains a text, and submits an answer. */
-  answer(question: string, text: string): Promise<void>;
-  /** Submits a text that is refused with a message. The text stays in the input, and is then deleted. */
-  expectRefusal(text: string, message: string): Promise<void>;
-  /** Resolves when the input of messages is open and empty, and the resources of a server can be attached. */
-  ready(server: string): Promise<void>;
-  /** Resolves when the input of messages is open and empty. */
-  idle(): Promise<void>;
-  /** Resolves when the lines contain a text, at least `count` times. */
-  waitForText(text: string, count?: number): Promise<void>;
-  /** Resolves when the last line contains a text. */
-  waitForQuestion(question: string): Promise<void>;
-  /** All lines, with those that have scrolled out of view. */
-  text(): Promise<string>;
-  /** Ends the chat as the signal SIGTERM does. */
-  terminate(): void;
-  /** Presses Ctrl-D, and returns the exit code. */
-  leave(): Promise<number>;
-}
+export type TestChat = Awaited<ReturnType<typeof openTestChat>>;
 
 /** Opens a chat in an emulated terminal of 160 columns and 60 rows. It is closed when the test has finished. */
-export async function openTestChat(options: TestChatOptions & Size = {}): Promise<TestChat> {
+export async function openTestChat(options: TestChatOptions & Size = {}) {
   const { columns = 160, rows = 60, env = {} } = options;
   const home = options.home ?? (await temporaryFolder());
   const screen = emulatedTerminal({ columns, rows, env: { NO_COLOR: "1", ...env, HOME: home } });
@@ -80,21 +52,29 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
   const { idle, waitForQuestion } = waiting;
   return {
     screen,
+    /** The home folder, which is also the current folder. */
     home,
+    /** Resolves with the exit code. */
     exit,
+    /** Returns all lines, with those that have scrolled out of view. */
     text,
     ...waiting,
-    press: (input) => screen.press(input),
+    /** Sends keys in one chunk. */
+    press: (input: string) => screen.press(input),
+    /** Ends the chat as the signal SIGTERM does. */
     terminate: () => terminations.forEach((terminate) => terminate()),
-    async type(input) {
+    /** Waits for the message input, and submits a text. */
+    async type(input: string): Promise<void> {
       await idle();
       submit(input);
     },
-    async answer(question, input) {
+    /** Waits for a question whose last line contains a text, and submits an answer. */
+    async answer(question: string, input: string): Promise<void> {
       await waitForQuestion(question);
       submit(input);
     },
-    async expectRefusal(input, message) {
+    /** Submits a text that is refused with a message. The text stays in the input, and is then deleted. */
+    async expectRefusal(input: string, message: string): Promise<void> {
       await idle();
       const occurrences = (await text()).split(message).length;
       submit(input);
@@ -104,14 +84,16 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
       screen.press(keys.ctrlC);
       await idle();
     },
-    async ready(server) {
+    /** Resolves when the input of messages is open and empty, and the resources of a server can be attached. */
+    async ready(server: string): Promise<void> {
       await idle();
       screen.press("@");
       await screen.waitUntil((lines) => lines.some((line) => line.slice(2).startsWith(`${server}:`)));
       screen.press(keys.backspace);
       await idle();
     },
-    async leave() {
+    /** Presses Ctrl-D, and returns the exit code. */
+    async leave(): Promise<number> {
       await idle();
       screen.press(keys.ctrlD);
       return exit;
@@ -126,8 +108,11 @@ function inputOf(screen: EmulatedTerminal) {
       if (input !== "") screen.press(input);
       screen.press(keys.enter);
     },
+    /** Resolves when the input of messages is open and empty. */
     idle: () => screen.waitUntil((lines) => lines.at(-1) === ">"),
+    /** Resolves when the last line contains a text. */
     waitForQuestion: (question: string) => screen.waitUntil((lines) => lines.at(-1)?.includes(question) === true),
+    /** Resolves when the lines contain a text, at least `count` times. */
     waitForText: (expectedText: string, count = 1) =>
       screen.waitUntil((lines) => lines.join("\n").split(expectedText).length > count),
   };

@@ -1,6 +1,7 @@
 import { type Interface, createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
+import { untilAborted } from "../abort.ts";
 import type { CommandIo } from "../io.ts";
 import { KeyGuard } from "../questions/key-guard.ts";
 import { type KeyEvent, isInterrupt, readKeys } from "../questions/keys.ts";
@@ -144,10 +145,10 @@ export class PlainTerminal implements ChatTerminal {
   }
 
   async #questionsAnswered(signal: AbortSignal | undefined): Promise<void> {
-    const abortion = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
     while (this.#open.length > 0) {
       if (signal?.aborted) return;
-      await Promise.race([abortion, Promise.allSettled(this.#open.map(({ answer }) => answer))]);
+      const answers = Promise.allSettled(this.#open.map(({ answer }) => answer));
+      await (signal ? untilAborted(answers, signal) : answers);
     }
   }
 

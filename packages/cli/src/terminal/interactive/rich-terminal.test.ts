@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Dismissed } from "../questions/prompter.ts";
 import { type EmulatedTerminal, emulatedTerminal, keys } from "../testing/emulated-terminal.ts";
-import { type ManualClock, manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../testing/manual-clock.ts";
 import { RichTerminal } from "./rich-terminal.ts";
 import type { ChatTerminal, InputOptions } from "./terminal.ts";
 
@@ -349,7 +349,7 @@ test("restores the terminal when it is closed", async () => {
 });
 
 /** Opens a terminal with a clock that the test moves. */
-function openWithClock(): Opened & { readonly clock: ManualClock } {
+function openWithClock(): Opened & { readonly clock: ReturnType<typeof manualClock> } {
   const clock = manualClock();
   const screen = emulatedTerminal({ schedule: clock.schedule });
   const onInterrupt = vi.fn();

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ReadStream, WriteStream } from "node:tty";
+import { onAbort } from "@mcparley/internal/abort";
 import { wrapAnsi } from "fast-wrap-ansi";
 import { printable } from "mcparley";
 import type { CommandIo } from "../io.ts";
@@ -113,8 +114,7 @@ export class RichTerminal implements ChatTerminal {
     if (lines.length > 0) this.print(lines.join("\n"));
     const editor = options.hasHistory ? this.#history : new LineEditor();
     const input = new OpenInput(editor, { ...options, prompt: promptLine }, () => this.#draw());
-    const withdraw = (): void => input.dismiss();
-    signal?.addEventListener("abort", withdraw, { once: true });
+    const removeListener = onAbort(signal, () => input.dismiss());
     // A question stays in front of the message input, which can be opened later.
     if (options.hasHistory) this.#inputs.unshift(input);
     else this.#inputs.push(input);
@@ -125,7 +125,7 @@ export class RichTerminal implements ChatTerminal {
       this.print(`${promptLine}${shownAnswer(text)}`);
       return text;
     } finally {
-      signal?.removeEventListener("abort", withdraw);
+      removeListener();
       this.#remove(input);
       if (editor !== this.#history) editor.close();
       this.#showFront();

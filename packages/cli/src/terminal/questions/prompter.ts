@@ -1,6 +1,7 @@
 import { type Interface, createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
+import { onAbort } from "@mcparley/internal/abort";
 import { forTerminal, hideCursor, showCursor, writeFrame, writeText } from "../output.ts";
 import { withAnySignal } from "../abort.ts";
 import type { CommandIo } from "../io.ts";
@@ -15,7 +16,6 @@ export interface Prompter {
   say(text: string): void;
   /** Asks for a text. Throws `Dismissed` if the input ends or the question is withdrawn. */
   ask(prompt: string, options?: AskOptions): Promise<string>;
-  close(): void;
 }
 
 /** Options of a question. A terminal without cursor movement has no menus and asks for one line. */
@@ -61,7 +61,11 @@ export class Dismissed extends Error {
  * Keys that were pressed before a question could be read are ignored. The lines of a pipe answer the questions one after another. A
  * terminal in line editing mode delivers Ctrl-C as a key and not as a signal; `onInterrupt` is called for it.
  */
-export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: () => void): Prompter {
+export function openPrompter(
+  io: CommandIo,
+  signal: AbortSignal,
+  onInterrupt: () => void,
+): Prompter & { close(): void } {
   const isTerminal = (io.stdin as Partial<ReadStream>).isTTY === true;
   const { lines, ask } = isTerminal ? openKeyLines(io, onInterrupt) : openPipeLines(io);
   const answers = new LineQueue(lines);
@@ -187,17 +191,15 @@ export class LineQueue {
     if (line !== undefined) return Promise.resolve(line);
     if (this.hasEnded || signal?.aborted) return Promise.reject(new Dismissed());
     return new Promise<string>((resolve, reject) => {
-      const removeListener = (): void => signal?.removeEventListener("abort", withdraw);
       const waiting: Waiting = {
-        resolve: (line) => (removeListener(), resolve(line)),
+        resolve: (nextLine) => (removeListener(), resolve(nextLine)),
         reject: (error) => (removeListener(), reject(error)),
       };
-      const withdraw = (): void => {
+      this.#waiting.push(waiting);
+      const removeListener = onAbort(signal, () => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         reject(new Dismissed());
-      };
-      this.#waiting.push(waiting);
-      signal?.addEventListener("abort", withdraw, { once: true });
+      });
     });
   }
 

@@ -4,22 +4,7 @@ import { fakeIo } from "../../commands/testing/fake-io.ts";
 import type { CommandIo } from "../io.ts";
 
 /** An emulated terminal, with the streams of a command that runs in it. */
-export interface EmulatedTerminal {
-  readonly io: CommandIo;
-  /** All bytes that were written. */
-  readonly raw: () => string;
-  /** The visible lines without the spaces at their ends, and without empty lines at the end. */
-  lines(): Promise<string[]>;
-  /** Like `lines`, with the lines that have scrolled out of view. */
-  allLines(): Promise<string[]>;
-  /** Resolves when a condition of all lines holds. It is checked after each write. */
-  waitUntil(isMet: (lines: readonly string[]) => boolean): Promise<void>;
-  /** The position of the cursor on the screen. */
-  cursor(): Promise<{ row: number; column: number }>;
-  /** Sends keys in one chunk. */
-  press(keys: string): void;
-  resize(columns: number, rows: number): Promise<void>;
-}
+export type EmulatedTerminal = ReturnType<typeof emulatedTerminal>;
 
 interface EmulatorOptions {
   readonly columns?: number;
@@ -45,7 +30,7 @@ export const keys = {
 } as const;
 
 /** Returns a terminal of 40 columns and 12 rows, unless another size is given. */
-export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTerminal {
+export function emulatedTerminal(options: EmulatorOptions = {}) {
   const { columns = 40, rows = 12, env = {}, schedule } = options;
   const emulator = new Terminal({ cols: columns, rows, allowProposedApi: true });
   const chunks: string[] = [];
@@ -79,23 +64,29 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
   };
   return {
     io,
+    /** Returns all bytes that were written. */
     raw: () => chunks.join(""),
+    /** Returns the visible lines without the spaces at their ends, and without empty lines at the end. */
     lines: () => linesFrom(() => emulator.buffer.active.baseY),
+    /** Returns the lines like `lines`, with those that have scrolled out of view. */
     allLines: () => linesFrom(() => 0),
-    async waitUntil(isMet) {
+    /** Resolves when a condition of all lines holds. It is checked after each write. */
+    async waitUntil(isMet: (lines: readonly string[]) => boolean): Promise<void> {
       for (;;) {
         const nextWrite = new Promise<void>((resolve) => void waiting.push(resolve));
         if (isMet(await linesFrom(() => 0))) return;
         await nextWrite;
       }
     },
-    async cursor() {
+    /** Returns the position of the cursor on the screen. */
+    async cursor(): Promise<{ row: number; column: number }> {
       await flush();
       const { cursorX, cursorY } = emulator.buffer.active;
       return { row: cursorY, column: cursorX };
     },
-    press: (text) => void stdin.write(text),
-    async resize(newColumns, newRows) {
+    /** Sends keys in one chunk. */
+    press: (text: string) => void stdin.write(text),
+    async resize(newColumns: number, newRows: number): Promise<void> {
       await flush();
       emulator.resize(newColumns, newRows);
       Object.assign(stdout, { columns: newColumns, rows: newRows });

@@ -9,33 +9,13 @@ type ScriptedAnswer = string | ((options: AskOptions) => string);
 /** A terminal without colours, 80 columns wide. */
 export const plainView: View = { terminal: true, width: 80, style: styleFor(false, {}) };
 
-/** A prompter with a scripted user. */
-interface ScriptedPrompter {
-  readonly prompter: Prompter;
-  /** Everything that was shown and typed. */
-  readonly screen: () => string;
-  /** The texts that were in the input at the start of the questions. */
-  readonly initials: (string | undefined)[];
-  /** The answers that no question took. */
-  readonly unusedAnswers: ScriptedAnswer[];
-}
-
-/** Dialogs with a scripted user. */
-interface ScriptedDialogs extends Omit<ScriptedPrompter, "prompter"> {
-  readonly renderer: ReturnType<typeof chatRenderer>;
-  /** The URLs that were opened. */
-  readonly openedUrls: string[];
-  readonly errors: Error[];
-}
-
 /** Returns a prompter of a user who gives these answers, one by one. After the last one the input ends. */
-export function scriptedPrompter(answers: readonly ScriptedAnswer[]): ScriptedPrompter {
+export function scriptedPrompter(answers: readonly ScriptedAnswer[]) {
   const unusedAnswers = [...answers];
   const initials: (string | undefined)[] = [];
   let text = "";
   const prompter: Prompter = {
     say: (lines) => void (text += `${lines}\n`),
-    close: () => {},
     ask: (prompt, options = {}) => {
       text += prompt;
       const next = unusedAnswers.shift();
@@ -46,7 +26,15 @@ export function scriptedPrompter(answers: readonly ScriptedAnswer[]): ScriptedPr
       return Promise.resolve(input);
     },
   };
-  return { prompter, screen: () => text, initials, unusedAnswers };
+  return {
+    prompter,
+    /** Returns everything that was shown and typed. */
+    screen: () => text,
+    /** The texts that were in the input at the start of the questions. */
+    initials,
+    /** The answers that no question took. */
+    unusedAnswers,
+  };
 }
 
 /** Returns the renderer of the chat for a user with these answers. */
@@ -54,7 +42,8 @@ export function scriptedDialogs(
   answers: readonly ScriptedAnswer[],
   setting: Partial<DialogSetting> = {},
   view: View = plainView,
-): ScriptedDialogs {
+) {
+  /** The URLs that were opened. */
   const openedUrls: string[] = [];
   const errors: Error[] = [];
   const { prompter, ...script } = scriptedPrompter(answers);

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { ChatSummary } from "./chat-file.ts";
-import { findChatId, idOfFile, newChatId } from "./chat-ids.ts";
+import { type ChatSummary, findChatId, idOfFile, newChatId } from "./chat-file.ts";
 
 const ids = ["abcdefghjk", "abcdmnpqrs", "wxyz234567"];
 const chats = ids.map((id, index): ChatSummary => ({
