@@ -45,7 +45,7 @@ export async function askApproval(request: ApprovalRequest, talk: Talk): Promise
       continue;
     }
     if (choice === "always" && !(await confirmAlways(request, talk))) continue;
-    if (choice === "session") prompter.say(sentence(rememberedText(request, "until this chat ends"), view));
+    if (choice === "session") prompter.say(rememberedText(request, "until this chat ends", view));
     return {
       action: "allow",
       ...(args.editedArguments && { arguments: args.editedArguments }),
@@ -124,14 +124,11 @@ async function deny({ origin }: ApprovalRequest, { prompter }: Talk): Promise<Ap
 }
 
 function confirmAlways(request: ApprovalRequest, { prompter, view }: Talk): Promise<boolean> {
-  prompter.say(sentence(rememberedText(request, "also in later chats, until its definition changes"), view));
+  prompter.say(rememberedText(request, "also in later chats, until its definition changes", view));
   return choose("Remember this? [y]es or [n]o? ", { y: true, n: false }, prompter);
 }
 
-function rememberedText({ server, tool }: ApprovalRequest, duration: string): string {
-  return `The tool ${quoteName(tool.name)} of ${quoteName(server)} is called without a question, with any arguments, ${duration}.`;
-}
-
-function sentence(text: string, view: View): string {
-  return ownLines(text, view).join("\n");
+function rememberedText({ server, tool }: ApprovalRequest, duration: string, view: View): string {
+  const subject = `The tool ${quoteName(tool.name)} of ${quoteName(server)}`;
+  return ownLines(`${subject} is called without a question, with any arguments, ${duration}.`, view).join("\n");
 }

@@ -29,14 +29,11 @@ export async function askVisit(
 /** Returns the first lines of a request of a server. `wants` follows the name of the server. */
 export function requestHeading({ server, claims, during }: InputOrigin, wants: string, view: View): string[] {
   const call = during === undefined ? "" : ` (during ${shortLine(during)})`;
-  return [
-    ...heading(`The server ${quoteName(server)} ${wants}${call}.`, view),
-    ...(claims ? ownLines(claimText(claims), view).map(view.style.dim) : []),
-  ];
-}
-
-function claimText({ name, version }: NonNullable<InputOrigin["claims"]>): string {
-  return `It calls itself ${quoteName(name)}, version ${quoteName(version)}. This is not verified.`;
+  const lines = heading(`The server ${quoteName(server)} ${wants}${call}.`, view);
+  if (!claims) return lines;
+  const { name, version } = claims;
+  const text = `It calls itself ${quoteName(name)}, version ${quoteName(version)}. This is not verified.`;
+  return [...lines, ...ownLines(text, view).map(view.style.dim)];
 }
 
 /** Shows who asks, what for and why. `wants` follows the name of the server: "asks you to ...". Returns false if the user declines at once. The user can view a long reason first. */

@@ -75,7 +75,8 @@ function checkSummary(value: unknown): { summary: ChatSummary } | { problem: str
   if (typeof title !== "string") return { problem: '"title" is not a text' };
   if (model !== undefined && typeof model !== "string") return { problem: '"model" is not a text' };
   if (!isTime(createdAt) || !isTime(updatedAt)) return { problem: '"createdAt" or "updatedAt" is not a time' };
-  if (!isTexts(targets)) return { problem: '"targets" is not a list of texts' };
+  const isList = Array.isArray(targets) && targets.every((word) => typeof word === "string");
+  if (!isList) return { problem: '"targets" is not a list of texts' };
   // The words become part of a command line, so the file must not add options or commands.
   const { targets: storableWords } = storableTargets(targets);
   return { summary: { id, createdAt, updatedAt, title, model, targets: storableWords } };
@@ -83,10 +84,6 @@ function checkSummary(value: unknown): { summary: ChatSummary } | { problem: str
 
 function isTime(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((word) => typeof word === "string");
 }
 
 function damageError(file: string, reason: string): UsageError {

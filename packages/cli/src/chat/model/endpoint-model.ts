@@ -19,7 +19,11 @@ export async function endpointModel(endpoint: Endpoint, provider: string): Promi
     fetch: endpointFetch(endpoint),
     includeUsage: true,
     // Newer models of OpenAI reject `max_tokens`, and all accept the other name.
-    ...(provider === "openai" && endpoint.provider && { transformRequestBody: withNewLimit }),
+    ...(provider === "openai" &&
+      endpoint.provider && {
+        transformRequestBody: ({ max_tokens: limit, ...body }: Record<string, unknown>) =>
+          limit === undefined ? body : { ...body, max_completion_tokens: limit },
+      }),
   });
   return {
     specificationVersion: "v3",
@@ -30,10 +34,6 @@ export async function endpointModel(endpoint: Endpoint, provider: string): Promi
       return { ...result, stream: withEndpointErrors(stream, endpoint) };
     },
   };
-}
-
-function withNewLimit({ max_tokens: limit, ...body }: Record<string, unknown>): Record<string, unknown> {
-  return limit === undefined ? body : { ...body, max_completion_tokens: limit };
 }
 
 /** Returns the stream with the errors of the endpoint as `EndpointError`. A cancelled stream closes the connection. */
@@ -75,7 +75,9 @@ export function endpointFetch(endpoint: Endpoint): typeof globalThis.fetch {
     let request = refusesUsage ? withoutUsage(init) : init;
     for (;;) {
       const response = await send(endpoint, url, request);
-      if (isAnswer(response)) return response;
+      // Some endpoints send no content type, or that of plain text.
+      const isAnswer = response.ok && !/\b(?:html|json)\b/i.test(response.headers.get("content-type") ?? "");
+      if (isAnswer) return response;
       const text = await startOf(response);
       const isUsageRefused = (response.status === 400 || response.status === 422) && text.includes("stream_options");
       const retry = isUsageRefused ? withoutUsage(request) : request;
@@ -93,11 +95,6 @@ async function send(endpoint: Endpoint, url: URL, init: RequestInit): Promise<Re
     if (init.signal?.aborted) throw error;
     throw connectionError(endpoint, error);
   }
-}
-
-/** Returns whether a reply can be a stream of events. Some endpoints send no content type, or that of plain text. */
-function isAnswer({ ok, headers }: Response): boolean {
-  return ok && !/\b(?:html|json)\b/i.test(headers.get("content-type") ?? "");
 }
 
 /** Returns the start of a body. A body that cannot be read is as good as an empty one. */

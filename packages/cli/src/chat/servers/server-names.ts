@@ -17,6 +17,8 @@ const runtimes: ReadonlySet<string> = new Set([
   "ruby",
   "java",
 ]);
+/** Options of these programs that are followed by code, and not by a file. */
+const codeOptions: ReadonlySet<string> = new Set(["-e", "-c", "-p", "-pe", "--eval", "--print"]);
 const longest = 40;
 
 /**
@@ -51,7 +53,7 @@ function nameOfCommand(words: readonly string[]): string {
   if (serveIndex > 0 && fileName(words[serveIndex - 1] ?? "") === "mcparley")
     return fileName(words[serveIndex + 1] ?? program);
   if (!runtimes.has(program)) return program;
-  const script = words.slice(1).find((word, index) => !word.startsWith("-") && !isCodeOption(words[index] ?? ""));
+  const script = words.slice(1).find((word, index) => !word.startsWith("-") && !codeOptions.has(words[index] ?? ""));
   return script === undefined ? program : scriptName(script);
 }
 
@@ -76,11 +78,6 @@ const general: ReadonlySet<string> = new Set(["mcp", "server", "mcp-server", "se
 function packageName(name: string): string {
   const [, scope, base = name] = /^(?:(?:@(.+)|.*)\/)?([^/]*)$/.exec(name) ?? [];
   return scope !== undefined && general.has(base) ? scope : base;
-}
-
-/** Whether the word after an option is code, and not a file. */
-function isCodeOption(option: string): boolean {
-  return ["-e", "-c", "-p", "-pe", "--eval", "--print"].includes(option);
 }
 
 function fileName(path: string): string {

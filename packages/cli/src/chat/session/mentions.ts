@@ -21,7 +21,7 @@ const punctuation = /[.,;:!?)\]}'"]$/;
  * Returns the resources that a text names, each once. An `@` within a word or within backticks is text, such as that of an e-mail address.
  * Punctuation at the end of a word belongs to the text, unless the catalogue has the URI with it.
  */
-export function findMentions(text: string, names: Known): Mention[] {
+export function findMentions(text: string, names: MessageNames): Mention[] {
   const mentions = new Map<string, Mention>();
   for (const name of namesIn(text)) {
     const mention = readWord(name, names)?.mention;
@@ -31,7 +31,7 @@ export function findMentions(text: string, names: Known): Mention[] {
 }
 
 /** Returns the names behind an `@` that are no resources of known servers, each once: those of files, and those that are unknown. */
-export function otherNames(text: string, names: Known): string[] {
+export function otherNames(text: string, names: MessageNames): string[] {
   return [...new Set(namesIn(text))].filter((name) => name.length > 0 && !readWord(name, names));
 }
 
@@ -69,7 +69,11 @@ export function unescapeMentions(text: string): string {
 }
 
 /** Returns a text that names other resources. `replace` returns the text for a mention, or undefined if it remains. */
-export function replaceMentions(text: string, names: Known, replace: (mention: Mention) => string | undefined): string {
+export function replaceMentions(
+  text: string,
+  names: MessageNames,
+  replace: (mention: Mention) => string | undefined,
+): string {
   const isCode = codeIn(text);
   return text.replaceAll(
     pattern,
@@ -89,7 +93,7 @@ export function mentionText(server: string, uri: string): string {
 }
 
 /** The names that a message can refer to. */
-export interface Known {
+export interface MessageNames {
   readonly catalogue: Catalogue;
   readonly servers: ReadonlyMap<string, unknown>;
 }
@@ -98,7 +102,7 @@ export interface Known {
  * Reads a word without its `@`. `suffix` is the punctuation that does not belong to the resource: as little as possible, because a
  * template can end with a brace.
  */
-function readWord(word: string, names: Known): { mention: Mention; suffix: string } | undefined {
+function readWord(word: string, names: MessageNames): { mention: Mention; suffix: string } | undefined {
   for (const form of formsOf(word)) {
     const mention = readMention(form, names);
     if (mention) return { mention, suffix: word.slice(form.length) };
@@ -106,7 +110,7 @@ function readWord(word: string, names: Known): { mention: Mention; suffix: strin
   return undefined;
 }
 
-function readMention(name: string, { catalogue, servers }: Known): Mention | undefined {
+function readMention(name: string, { catalogue, servers }: MessageNames): Mention | undefined {
   const colon = name.indexOf(":");
   const server = name.slice(0, colon);
   const uri = name.slice(colon + 1);

@@ -6,7 +6,7 @@ import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { readText } from "../../terminal/read-text.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { type Known, formsOf, otherNames, unescapeMentions } from "./mentions.ts";
+import { type MessageNames, formsOf, otherNames, unescapeMentions } from "./mentions.ts";
 
 /** A text that becomes a part of a message. */
 export interface NamedText {
@@ -24,7 +24,7 @@ const maxBytes = 4 * 1024 ** 2;
 export const stdinWord = "@-";
 
 interface Sources {
-  readonly names: Known;
+  readonly names: MessageNames;
   readonly io: Pick<CommandIo, "cwd" | "env">;
   /** Returns the text of stdin. */
   readonly stdin: () => Awaitable<NamedText>;
@@ -120,7 +120,7 @@ export async function readFrom(
   }
 }
 
-function unknownName(name: string, { servers }: Known): UsageError {
+function unknownName(name: string, { servers }: MessageNames): UsageError {
   const word = `@${visibleLine(name)}`;
   const [, server] = /^([^:/\\]+):./.exec(name) ?? [];
   if (server === undefined || servers.has(server)) {

@@ -65,7 +65,7 @@ export class BottomArea {
     const { rows, cursor } = this.#drawn;
     const { columns } = this.#size();
     const rowsAbove = rows.slice(0, cursor?.row ?? Math.max(0, rows.length - 1));
-    const height = rowsAbove.reduce((sum, row) => sum + heightOf(widthOf(row), columns), 0);
+    const height = rowsAbove.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / columns)), 0);
     return [{ control: `\r${height > 0 ? `\u001b[${height}A` : ""}${eraseBelow}` }];
   }
 }
@@ -87,8 +87,4 @@ function fit({ rows, cursor }: AreaContent, size: Size): AreaContent {
   const first = Math.min(excess, cursor?.row ?? excess);
   const visible = rows.slice(first, first + rows.length - excess);
   return { rows: visible, cursor: cursor && { ...cursor, row: cursor.row - first } };
-}
-
-function heightOf(width: number, columns: number): number {
-  return Math.max(1, Math.ceil(width / columns));
 }

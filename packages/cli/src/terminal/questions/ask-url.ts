@@ -22,7 +22,9 @@ export async function askUrl(
   const parsedUrl = new URL(url);
   const { bold, yellow } = view.style;
   prompter.say(`\n  ${highlightHost(parsedUrl.href, view.style)}\n`);
-  prompter.say(`Its host is ${bold(parsedUrl.host)}${remarks ? "." : warning(parsedUrl)}`);
+  const isSuspect = !remarks && hasSimilarLetters(parsedUrl);
+  const warning = isSuspect ? ", a name with letters that can look like other letters" : "";
+  prompter.say(`Its host is ${bold(parsedUrl.host)}${warning}.`);
   for (const remark of remarks ?? []) {
     prompter.say(yellow(ownLines(visibleLine(remark), view, ["! ", "  "]).join("\n")));
   }
@@ -46,10 +48,6 @@ async function tryToOpen(url: string, open: (url: string) => Promise<void>, { pr
 export function highlightHost(url: string, { inverse }: Style): string {
   const [, start = "", host = "", path = ""] = /^([a-z][a-z\d+.-]*:\/\/)([^/\\?#]*)(.*)$/.exec(url) ?? [];
   return host === "" ? visibleLine(url) : `${start}${inverse(visibleLine(host))}${visibleLine(path)}`;
-}
-
-function warning(url: URL): string {
-  return hasSimilarLetters(url) ? ", a name with letters that can look like other letters." : ".";
 }
 
 /** Whether the host has letters that can resemble others. They are shown as punycode, which few users recognize. */

@@ -136,7 +136,9 @@ function texts({ value, label = value }: MenuEntry): string[] {
 /** Returns the choice with this value, title or number, in this order. */
 function choose(text: string, choices: readonly FormOption[]): string {
   const word = text.trim();
-  const choiceOfName = choices.find(({ value }) => value === word) ?? choices.find(({ title }) => same(title, word));
+  const lower = word.toLowerCase();
+  const choiceOfName =
+    choices.find(({ value }) => value === word) ?? choices.find(({ title }) => title.toLowerCase() === lower);
   const choice = choiceOfName ?? (/^\d+$/.test(word) ? choices[Number(word) - 1] : undefined);
   if (choice) return choice.value;
   throw new InvalidChoice(word, choices);
@@ -156,43 +158,24 @@ function initialOf(input: FormField["input"], isRequired: boolean): FieldValue |
   return input.initial.length === 0 && isOpen ? undefined : [...input.initial];
 }
 
-function same(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}
-
-interface Format {
-  readonly expects: string;
-  readonly example: string;
-  matches(text: string): boolean;
-}
-
-const formats = new Map<unknown, Format>([
-  [
-    "email",
-    {
-      expects: "e-mail address",
-      example: "ada@example.com",
-      matches: (text) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/.test(text),
-    },
-  ],
-  [
-    "uri",
-    { expects: "URI", example: "https://example.com", matches: (text) => URL.canParse(text) && !/\s/.test(text) },
-  ],
-  ["date", { expects: "date", example: "2026-03-31", matches: isDate }],
-  ["date-time", { expects: "date and time", example: "2026-03-31T09:30:00Z", matches: isDateTime }],
+/** The formats of texts: their names for a user, an example, and the check. */
+const formats = new Map<unknown, readonly [expects: string, example: string, matches: (text: string) => boolean]>([
+  ["email", ["e-mail address", "ada@example.com", (text) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/.test(text)]],
+  ["uri", ["URI", "https://example.com", (text) => URL.canParse(text) && !/\s/.test(text)]],
+  ["date", ["date", "2026-03-31", isDate]],
+  ["date-time", ["date and time", "2026-03-31T09:30:00Z", isDateTime]],
 ]);
 
 /** Returns the expected form of a string, in a few words. */
-function textExpects({ format: name, minLength, maxLength }: Input<"text">): string {
-  const format = formats.get(name);
-  const base = format ? `${format.expects}, such as ${format.example}` : "text";
+function textExpects({ format, minLength, maxLength }: Input<"text">): string {
+  const [expects, example] = formats.get(format) ?? [];
+  const base = expects === undefined ? "text" : `${expects}, such as ${example}`;
   const limits = range(minLength, maxLength);
   return limits === "" ? base : `${base}, ${limits} characters`;
 }
 
 /** Returns the text if it is valid for the field. Lengths count characters, as in JSON Schema. */
-function checkText(text: string, { format: name, minLength, maxLength }: Input<"text">): string {
+function checkText(text: string, { format, minLength, maxLength }: Input<"text">): string {
   const { length } = Array.from(text);
   if (minLength !== undefined && length < minLength) {
     throw new InvalidField(`The answer must have at least ${minLength} characters; this has ${length}.`);
@@ -200,9 +183,9 @@ function checkText(text: string, { format: name, minLength, maxLength }: Input<"
   if (maxLength !== undefined && length > maxLength) {
     throw new InvalidField(`The answer must have at most ${maxLength} characters; this has ${length}.`);
   }
-  const format = formats.get(name);
-  if (!format || format.matches(text)) return text;
-  throw new InvalidField(`The answer must be a valid ${format.expects}, such as ${format.example}.`);
+  const [expects, example, matches] = formats.get(format) ?? [];
+  if (!matches || matches(text)) return text;
+  throw new InvalidField(`The answer must be a valid ${expects}, such as ${example}.`);
 }
 
 /** Returns how to ask for a number or an integer. */

@@ -63,7 +63,8 @@ export function readKeys(input: Readable, onKey: (event: KeyEvent) => void): () 
     } else if (key.name === "paste-end") {
       endPaste();
     } else if (pasteText !== undefined && !isInterrupt) {
-      pasteText += pastedText(text ?? key.sequence ?? "");
+      const part = text ?? key.sequence ?? "";
+      if (isPrintable(part) || /^[\r\n\t]$/.test(part)) pasteText += part;
     } else {
       // The end marker of a paste can be lost, and Ctrl-C must always work.
       if (isInterrupt) pasteText = undefined;
@@ -94,11 +95,6 @@ function toEvent(text: string | undefined, key: Key): KeyEvent {
     meta: key.meta === true && key.name !== "escape",
     key,
   };
-}
-
-/** Returns the part of a paste that is text. */
-function pastedText(text: string): string {
-  return isPrintable(text) || /^[\r\n\t]$/.test(text) ? text : "";
 }
 
 function isPrintable(text: string): boolean {
