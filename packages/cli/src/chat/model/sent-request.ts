@@ -8,7 +8,7 @@ export interface SentRequest {
 }
 
 /** A part of a message: a text, a call, the result of a call, or a file. Texts of servers have their label. */
-export interface SentPart {
+interface SentPart {
   readonly kind: "system" | "user" | "assistant" | "tool";
   /** Empty for a file. */
   readonly text: string;
