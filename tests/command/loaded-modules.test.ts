@@ -74,6 +74,15 @@ test("mcparley list of a stdio server loads no authorization library, no code of
   expect(files.filter((file) => configurationCode.test(file))).toEqual([]);
 });
 
+test("mcparley chat with a command after -- loads no configurations", async () => {
+  const words = ["chat", "--", process.execPath, "--input-type=module", "--eval", hello];
+  const { code, output, files } = await runAndRecord(launcher, ...words);
+  expect(output).toContain("node is connected: 1 tool");
+  expect(code).toBe(0);
+  expect(files).toContain("packages/host/dist/index.js");
+  expect(files.filter((file) => configurationCode.test(file))).toEqual([]);
+});
+
 test("mcparley servers loads the package that reads the configurations", async () => {
   const { code, files } = await runAndRecord(launcher, "servers");
   expect(code).toBe(0);

@@ -33,12 +33,12 @@ export const commandReaders = [
     name: "command: serverLines",
     ...terminal,
     load: async () => {
-      const { excerpt, exactLines, gutter, quoted, serverLines, shortLine } =
+      const { excerpt, exactLines, gutter, quoteName, serverLines, shortLine } =
         await import("../../packages/cli/src/terminal/questions/server-text.ts");
       return (text) => [
         excerpt(serverLines(text, view), view),
         excerpt(exactLines(text, view, gutter), view),
-        quoted(text),
+        quoteName(text),
         shortLine(text),
       ];
     },

@@ -40,17 +40,17 @@ test("a chat shows and sends the readable parts of results, prompts and attachme
   await chat.ready("s");
   await chat.type("Call it.");
   await chat.answer("Call it?", "y");
-  await chat.seen("Done.");
+  await chat.waitForText("Done.");
   const shown = await chat.text();
   expect(shown).toMatch(
     /first \ufffd[^]*\[content of the unknown type "video"\] [^]*\[broken content of the type "image"\][^]*last/,
   );
   await chat.idle();
   await chat.type("/s:plan");
-  await chat.seen("Again.");
+  await chat.waitForText("Again.");
   await chat.idle();
   await chat.type("Read @s:a://b");
-  await chat.seen("Read.");
+  await chat.waitForText("Read.");
   for (const request of model.requests) expect(hasHalf(JSON.stringify(request))).toBe(false);
   const last = JSON.stringify(model.requests.at(-1));
   expect(last.match(/content of the unknown type/g)?.length).toBe(2);

@@ -1,13 +1,5 @@
 import { join } from "node:path";
-import {
-  type Host,
-  type HostOptions,
-  type LanguageModel,
-  type ProviderName,
-  type Renderer,
-  type Rule,
-  createHost,
-} from "@mcparley/host";
+import { type Host, type HostOptions, type LanguageModel, type Renderer, type Rule, createHost } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
 import { type CommandIo, version } from "../terminal/io.ts";
 import type { ChatOptions } from "../commands/chat.ts";
@@ -15,19 +7,38 @@ import { readRoot } from "../targets/roots.ts";
 import { credentialsPlace } from "../targets/sign-in/credentials-place.ts";
 import { openStorage } from "../targets/sign-in/credentials.ts";
 import { configFolder } from "../terminal/user-folders.ts";
+import type { StoredChat } from "./history/chat-file.ts";
+import type { ChatHistory } from "./history/stored-chats.ts";
+import type { ChosenModel } from "./model/open-model.ts";
 import type { ChatServer } from "./servers/chat-servers.ts";
+import type { ServerOutputs } from "./servers/server-outputs.ts";
 
-/** The parts of the host of a chat. */
-export interface ChatHostSetting {
+/** The parts of a chat that exist before its terminal is opened. */
+export interface ChatSetting {
   readonly io: CommandIo;
   readonly options: ChatOptions;
+  /** Undefined for a chat without a model. */
+  readonly model: ChosenModel | undefined;
   readonly servers: readonly ChatServer[];
-  readonly model: LanguageModel | undefined;
-  readonly schemas: ProviderName;
+  readonly outputs: ServerOutputs;
+  /** Undefined if conversations are not stored. */
+  readonly history: ChatHistory | undefined;
+  readonly resumedChat: StoredChat | undefined;
+  /** The words of the command line that name the servers, and that can be stored. */
+  readonly targets: readonly string[];
+  /** The text of a pipe, which is the only message. Undefined if messages are read one after another. */
+  readonly pipedText?: string | undefined;
+  /** The other words that name the servers, without their secrets. */
+  readonly leftOut: readonly string[];
+}
+
+/** The parts of a host that depend on the terminal of the chat. */
+interface HostParts {
+  readonly model: LanguageModel;
   /** Asks the user. Undefined if nobody can be asked: only rules then allow calls. */
-  readonly renderer: Renderer | undefined;
-  readonly signIn: SignIn | undefined;
-  readonly onEvent?: HostOptions["onEvent"];
+  readonly renderer?: Renderer;
+  readonly signIn?: SignIn | undefined;
+  readonly onEvent: NonNullable<HostOptions["onEvent"]>;
   /** Shows a line, such as the wait for another process that signs in. */
   readonly note: (text: string) => void;
 }
@@ -36,29 +47,25 @@ export interface ChatHostSetting {
  * Creates the host of a chat. The servers are trusted, because the user named them or approved their configuration. Their first
  * definitions are accepted, and later changes are reviewed.
  */
-export async function chatHost(setting: ChatHostSetting): Promise<Host> {
-  const { io, options, servers, model, schemas, renderer, signIn, onEvent, note } = setting;
-  const place = credentialsPlace(io, options.keychain);
+export async function chatHost(chat: ChatSetting, { note, signIn, ...parts }: HostParts): Promise<Host> {
+  const { io, options, servers, model } = chat;
   return createHost({
     servers: Object.fromEntries(servers.map(({ name, entry }) => [name, entry])),
     info: { name: "mcparley", version },
-    provider: schemas,
+    provider: model?.schemas ?? "common",
     folder: join(configFolder(io), "host"),
     roots: options.root.map((folder) => readRoot(folder, io)),
     policy: { trust: "configured", review: "changes", rules: options.allow.map(allowRule) },
-    credentials: await openStorage(place, { note }),
+    credentials: await openStorage(credentialsPlace(io, options.keychain), { note }),
     authorization: { offlineAccess: !options.noOffline, ...(options.dpop && { dpop: true }) },
-    ...(model && { model }),
-    ...(renderer && { renderer }),
     ...(signIn && { signIn }),
-    ...(onEvent && { onEvent }),
+    ...parts,
   });
 }
 
 /** Returns the rule of `--allow`: `NAME` or `SERVER:NAME`. */
 function allowRule(text: string): Rule {
-  const at = text.indexOf(":");
-  return at < 0
-    ? { decision: "allow", tool: text }
-    : { decision: "allow", server: text.slice(0, at), tool: text.slice(at + 1) };
+  const colon = text.indexOf(":");
+  const tool = text.slice(colon + 1);
+  return { decision: "allow", tool, ...(colon >= 0 && { server: text.slice(0, colon) }) };
 }

@@ -3,52 +3,58 @@ import { Dismissed } from "../terminal/questions/prompter.ts";
 import { exitCodeOf } from "../commands/connection/report-error.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { untilAborted } from "../terminal/abort.ts";
-import { type ChatSetting, openChat } from "./open-chat.ts";
+import type { ChatSetting } from "./chat-host.ts";
+import { openChat } from "./open-chat.ts";
 import type { Chat } from "./session/chat.ts";
-import { type DialogQueue, createDialogQueue } from "./session/dialog-queue.ts";
+import { DialogQueue } from "./session/dialog-queue.ts";
 import { showError } from "./session/show-error.ts";
 import { submit, submitData } from "./submit.ts";
 import { messageMenu } from "./suggestions.ts";
-import { showWelcome } from "./session/welcome.ts";
-import { openTerminal } from "../terminal/interactive/open-terminal.ts";
+import { showForModel } from "./session/show-message.ts";
+import type { StoredChat } from "./history/chat-file.ts";
+import { paragraph } from "../terminal/screen.ts";
+import { visibleLine } from "../terminal/text.ts";
+import { PlainTerminal } from "../terminal/interactive/plain-terminal.ts";
+import { RichTerminal } from "../terminal/interactive/rich-terminal.ts";
 import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
-
-/** A chat that runs, for Ctrl-C. */
-interface Running {
-  terminal: ChatTerminal | undefined;
-  dialogs: DialogQueue | undefined;
-  chat: Chat | undefined;
-  readonly leaving: AbortController;
-}
 
 /** Runs a chat with the user until the user leaves or the input ends. Returns the exit code. */
 export async function runInteractive(
   setting: ChatSetting,
   onTerminate: (listener: () => void) => () => void,
 ): Promise<number> {
-  const running: Running = { terminal: undefined, dialogs: undefined, chat: undefined, leaving: new AbortController() };
-  const leave = (): void => running.leaving.abort(new Error("The user left the chat."));
-  const terminal = openTerminal(setting.io, {
-    onInterrupt: () => interrupt(running),
-    onEmptied: () => running.dialogs?.inputEmptied(),
-  });
-  const dialogs = createDialogQueue(terminal);
-  Object.assign(running, { terminal, dialogs });
-  setting.outputs.showOn({ note: (text) => terminal.note(text), err: terminal.view });
-  const stopListening = onTerminate(leave);
-  const isAttended = setting.io.isTerminal.stdin && !setting.options.noInput;
+  const { io, outputs, pipedText, resumedChat } = setting;
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort(new Error("The user left the chat."));
   let chat: Chat | undefined;
+  // Ctrl-C cancels the work that runs, empties the input, closes a question, and then leaves.
+  const interrupt = (): void => {
+    if (chat?.interruptWork?.()) return;
+    if (!chat?.interruptWork && (terminal.clearInput() || dialogs.dismiss())) return;
+    leave();
+  };
+  // Menus and a status need a cursor that can be moved.
+  const isRich = io.isTerminal.stdin && io.isTerminal.stdout && io.env.TERM !== "dumb";
+  const Terminal = isRich ? RichTerminal : PlainTerminal;
+  const terminal: ChatTerminal = new Terminal(io, {
+    onInterrupt: interrupt,
+    onEmptied: () => dialogs.inputEmptied(),
+  });
+  const dialogs = new DialogQueue(terminal);
+  outputs.showOn({ note: (text) => terminal.note(text), err: terminal.view });
+  const stopListening = onTerminate(leave);
   try {
-    chat = await openChat(setting, { terminal, dialogs, isAttended, leave });
-    running.chat = chat;
-    if (setting.io.isTerminal.stdin) showWelcome(chat, setting.resumed);
-    connectAll(chat);
+    chat = await openChat(setting, { terminal, dialogs, leave });
+    if (io.isTerminal.stdin) showWelcome(chat, resumedChat);
+    // The servers connect while the user types, also those whose lists are stored. Their failures are shown as notices.
+    for (const server of chat.host.servers.values()) void server.connect().catch(() => {});
     // Nobody reads the state of the servers before the first line of a pipe.
-    if (!setting.io.isTerminal.stdin) await chat.host.ready();
-    const { signal } = running.leaving;
+    if (!io.isTerminal.stdin) await chat.host.ready();
     const code =
-      setting.piped === undefined ? await readMessages(chat, signal) : await sendPiped(setting.piped, chat, signal);
-    await chat.stored();
+      pipedText === undefined
+        ? await readMessages(chat, leaving.signal)
+        : await sendPiped(pipedText, chat, leaving.signal);
+    await chat.saver.waitForSaves();
     showResume(chat, setting);
     return code;
   } finally {
@@ -56,21 +62,39 @@ export async function runInteractive(
     stopListening();
     await chat?.host.close();
     // A turn that was interrupted by the end is stored when it has ended.
-    await chat?.stored();
+    await chat?.saver.waitForSaves();
   }
 }
 
-/** Connects the servers while the user types, also those whose lists are stored. Their failures are shown as notices. */
-function connectAll({ host }: Chat): void {
-  for (const server of host.servers.values()) void server.connect().catch(() => {});
+/** Shows what a new user must know, and the end of a conversation that is continued. */
+function showWelcome(chat: Chat, resumedChat: StoredChat | undefined): void {
+  const { terminal, view, model, host, conversation } = chat;
+  const { bold, dim } = view.style;
+  const names = [...host.servers.keys()].map(visibleLine);
+  const servers =
+    names.length === 0 ? "no server" : `${names.length === 1 ? "the server" : "the servers"} ${names.join(", ")}`;
+  const partner = model === undefined ? "without a model" : `with ${visibleLine(model)}`;
+  terminal.note(bold(`mcparley chat ${partner}, and ${servers}`));
+  for (const line of model === undefined ? manualHelp : modelHelp) terminal.note(dim(paragraph(line, view)));
+  if (names.length === 0)
+    terminal.note(dim(paragraph("Name servers on the command line: mcparley chat TARGET...", view)));
+  if (!resumedChat) return;
+  terminal.note(
+    bold(`\nContinued: ${visibleLine(resumedChat.title)}`) + dim(` (${conversation.messages.length} messages)`),
+  );
+  const last = conversation.messages.at(-1);
+  if (last) showForModel([last], chat);
 }
 
-/** Ctrl-C: cancels the work that runs, empties the input, closes a question, and then leaves. */
-function interrupt({ terminal, dialogs, chat, leaving }: Running): void {
-  if (chat?.work?.interrupt()) return;
-  if (!chat?.work && (terminal?.clearInput() || dialogs?.dismiss())) return;
-  leaving.abort(new Error("The user left the chat."));
-}
+const modelHelp: readonly string[] = [
+  "Type a message. / shows the commands and the prompts of the servers, @ attaches a resource. /help explains more.",
+];
+
+const manualHelp: readonly string[] = [
+  "You choose what a model would: / shows the commands and prompts, @ attaches a resource, /call calls a tool. You see what a model " +
+    "would receive. /help explains more.",
+  "A model is chosen with --model, such as --model ollama/qwen3.",
+];
 
 /** Reads messages until the user leaves. Returns the exit code: of pipes, that of the last failure. */
 async function readMessages(chat: Chat, leaving: AbortSignal): Promise<number> {
@@ -79,8 +103,8 @@ async function readMessages(chat: Chat, leaving: AbortSignal): Promise<number> {
     const text = await nextMessage(chat, leaving);
     if (text === undefined) return code;
     if (text.trim() === "") continue;
-    const failed = await untilAborted(tryToSubmit(text, chat), leaving);
-    if (failed && !chat.io.isTerminal.stdin) code = failed;
+    const failureCode = await untilAborted(tryToSubmit(text, chat), leaving);
+    if (failureCode && !chat.io.isTerminal.stdin) code = failureCode;
   }
   return code;
 }
@@ -138,9 +162,9 @@ function hintOf({ model, host }: Chat): string {
   return printable(`${model ?? "no model"} - ${servers} - / commands, @ resources`);
 }
 
-function showResume(chat: Chat, { resumed, leftOut }: ChatSetting): void {
-  const id = chat.storedId();
-  if (id === undefined || (chat.conversation.messages.length === 0 && !resumed)) return;
+function showResume(chat: Chat, { resumedChat, leftOut }: ChatSetting): void {
+  const { id } = chat.saver;
+  if (id === undefined || (chat.conversation.messages.length === 0 && !resumedChat)) return;
   const { dim } = chat.view.style;
   chat.terminal.note(dim(`Continue this conversation with: mcparley chat --resume ${id}`));
   if (leftOut.length > 0)

@@ -46,8 +46,8 @@ export async function readOptionalStdin(io: CommandIo, options: StdinOptions): P
     if (io.hasSocketStdin?.() === true && !io.stdin.readableDidRead) silent.abort(new Error("stdin has sent nothing."));
   }, patience);
   try {
-    const { text, name } = await withAnySignal([signal, silent.signal], (ended) =>
-      readRequiredStdin(io, { ...options, signal: ended }),
+    const { text, name } = await withAnySignal([signal, silent.signal], (anySignal) =>
+      readRequiredStdin(io, { ...options, signal: anySignal }),
     );
     return text.trim() === "" ? undefined : { word: undefined, name, text };
   } catch (error) {

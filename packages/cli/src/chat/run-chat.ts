@@ -10,14 +10,15 @@ import { isAttended, talk } from "../terminal/questions/prompter.ts";
 import { reportError } from "../commands/connection/report-error.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { Screen, printText } from "../terminal/screen.ts";
-import { type Stop, createStop, endedBySignal } from "../terminal/stop.ts";
+import { Stop, endedBySignal } from "../terminal/stop.ts";
 import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { storableTargets } from "./history/storable-targets.ts";
-import { type StoredChat, openHistory } from "./history/stored-chats.ts";
+import type { StoredChat } from "./history/chat-file.ts";
+import { ChatHistory } from "./history/stored-chats.ts";
 import { runInteractive } from "./interactive.ts";
 import { type ChosenModel, type ProviderQuestion, openModel } from "./model/open-model.ts";
-import type { ChatSetting } from "./open-chat.ts";
+import type { ChatSetting } from "./chat-host.ts";
 import { readRequiredStdin } from "./read-stdin.ts";
 import { runOnce } from "./run-once.ts";
 import { type ServerWords, type StartSetting, chatServers } from "./servers/chat-servers.ts";
@@ -27,28 +28,30 @@ import { serverOutputs } from "./servers/server-outputs.ts";
 export async function runChat(argv: readonly string[], io: CommandIo): Promise<number> {
   const words = readWords(argv, chatCommand.options);
   const screen = new Screen(io, () => stop.breakPipe());
-  const stop = createStop(io, () => screen.note("Stopping. Press Ctrl-C again to exit immediately."));
+  const stop = new Stop(io, () => screen.note("Stopping. Press Ctrl-C again to exit immediately."));
   try {
-    const typed = readOptions(words, { name: "chat", options: chatCommand.options }, declaredCommands);
-    if (typed.yes) screen.noteParagraph(yesNotice({}));
-    if (typed.help) {
+    const typedOptions = readOptions(words, { name: "chat", options: chatCommand.options }, declaredCommands);
+    if (typedOptions.yes) screen.noteParagraph(yesNotice({}));
+    if (typedOptions.help) {
       await printText(commandHelp("chat", chatCommand, screen.out.terminal ? screen.out.width : 80), { screen });
       return exitCodes.ok;
     }
-    const options = { ...typed, trust: typed.trust || typed.yes };
+    const options = { ...typedOptions, trust: typedOptions.trust || typedOptions.yes };
     const targetOptions = optionsOfTarget(words, chatCommand.options, declaredCommands);
     const setting = { io, screen, options, stop, targetOptions };
     const start = await prepare({ targets: words.positionals, command: words.command }, setting);
     const isPiped = options.prompt === undefined && !io.isTerminal.stdin && !options.lines;
     const note = (text: string): void => screen.note(text);
-    const piped = isPiped ? (await readRequiredStdin(io, { signal: stop.signal, note })).text : undefined;
+    const pipedText = isPiped ? (await readRequiredStdin(io, { signal: stop.signal, note })).text : undefined;
     if (options.prompt !== undefined) {
       return await Promise.race([runToEnd(start, setting), secondSignal(stop)]);
     }
     // From here on, Ctrl-C belongs to the chat.
     stop.dispose();
     let isHungUp = false;
-    const code = await runInteractive({ ...start, piped }, (listener) => onEnd(io, listener, () => (isHungUp = true)));
+    const code = await runInteractive({ ...start, pipedText }, (listener) =>
+      onEnd(io, listener, () => (isHungUp = true)),
+    );
     await credentialsReleased();
     // The terminal does not exist any more. Node aborts at a usual exit, because it cannot restore the modes of the terminal.
     if (isHungUp) process.kill(process.pid, "SIGHUP");
@@ -88,7 +91,7 @@ async function runToEnd(start: ChatSetting, setting: StartSetting): Promise<numb
 }
 
 async function secondSignal(stop: Stop): Promise<number> {
-  await stop.ended;
+  await stop.secondSignal;
   return endedBySignal(stop) ?? exitCodes.interrupted;
 }
 
@@ -96,10 +99,10 @@ async function secondSignal(stop: Stop): Promise<number> {
 async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatSetting> {
   const { io, options, screen } = setting;
   checkOptions(setting);
-  const history = openHistory(io);
-  const resumed = options.resume === undefined ? undefined : await history.load(options.resume);
-  const targets = words.targets.length === 0 ? (resumed?.targets ?? []) : words.targets;
-  const model = await chooseModel(resumed, setting);
+  const history = new ChatHistory(io);
+  const resumedChat = options.resume === undefined ? undefined : await history.load(options.resume);
+  const targets = words.targets.length === 0 ? (resumedChat?.targets ?? []) : words.targets;
+  const model = await chooseModel(resumedChat, setting);
   if (options.prompt !== undefined && !model) {
     throw new UsageError("--prompt needs a model.", "Choose one with --model, such as --model ollama/qwen3.");
   }
@@ -112,7 +115,7 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
     model,
     servers,
     outputs,
-    resumed,
+    resumedChat,
     ...storable,
     history: options.noHistory ? undefined : history,
   };
@@ -138,29 +141,33 @@ function checkOptions({ options }: StartSetting): void {
 }
 
 /** Returns the model of the options and settings, and otherwise that of the continued conversation. */
-async function chooseModel(resumed: StoredChat | undefined, setting: StartSetting): Promise<ChosenModel | undefined> {
+async function chooseModel(
+  resumedChat: StoredChat | undefined,
+  setting: StartSetting,
+): Promise<ChosenModel | undefined> {
   const { io, options } = setting;
-  const { model, baseUrl, apiKeyEnv, provider } = options;
   const confirm = isAttended(setting) ? (question: ProviderQuestion) => confirmProvider(question, setting) : undefined;
-  const surroundings = { cwd: io.cwd, env: io.env, platform: io.platform, confirm };
-  const chosen = await openModel({ model, baseUrl, apiKeyEnv, provider }, surroundings);
-  if (chosen || resumed?.model === undefined) return chosen;
+  const surroundings = { ...io, confirm };
+  const chosenModel = await openModel(options, surroundings);
+  if (chosenModel || resumedChat?.model === undefined) return chosenModel;
   try {
-    return await openModel({ model: resumed.model, baseUrl, apiKeyEnv, provider }, surroundings);
+    return await openModel({ ...options, model: resumedChat.model }, surroundings);
   } catch (error) {
     // The address of an endpoint and the package of a provider are not stored.
     if (!(error instanceof UsageError)) throw error;
-    setting.screen.noteParagraph(`The conversation used the model "${resumed.model}". Choose it again with --model.`);
+    setting.screen.noteParagraph(
+      `The conversation used the model "${resumedChat.model}". Choose it again with --model.`,
+    );
     return undefined;
   }
 }
 
 async function confirmProvider({ name, path, version }: ProviderQuestion, setting: StartSetting): Promise<boolean> {
-  const agreed = await talk(setting, setting.stop.signal, (prompter) => {
+  const isApproved = await talk(setting, setting.stop.signal, (prompter) => {
     prompter.say(`\n${visibleLine(name)} runs code of a package for the first time:`);
     prompter.say(`  Version  ${visibleLine(version === "" ? "unknown" : version)}\n  Folder   ${visibleLine(path)}`);
     prompter.say("You are asked again when its version or its folder changes.");
     return choose("Load it? [y]es or [n]o? ", { y: true, n: false }, prompter);
   });
-  return agreed === true;
+  return isApproved === true;
 }

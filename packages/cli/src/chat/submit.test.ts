@@ -18,9 +18,9 @@ test.each(Object.values(revisions))(
   async (revision) => {
     const chat = await openNotes(revision);
     await chat.type("What is in @notes:note://today, @notes:note://today?");
-    await chat.seen("[user]\nWhat is in @notes:note://today, @notes:note://today?");
+    await chat.waitForText("[user]\nWhat is in @notes:note://today, @notes:note://today?");
     await chat.type("And now in @notes:note://today");
-    await chat.seen("[user]\nAnd now in @notes:note://today");
+    await chat.waitForText("[user]\nAnd now in @notes:note://today");
     expect(chat.notes.reads).toEqual(["note://today"]);
     expect((await chat.text()).split("Buy milk.")).toHaveLength(2);
   },
@@ -28,16 +28,16 @@ test.each(Object.values(revisions))(
 
 test("a message whose resource cannot be read is not sent, and is offered again", async () => {
   const chat = await openNotes();
-  await chat.refused("Explain @notes:note://broken", "The disk is full.");
+  await chat.expectRefusal("Explain @notes:note://broken", "The disk is full.");
   await chat.type("/attached");
-  await chat.seen("No resource is attached.");
+  await chat.waitForText("No resource is attached.");
   expect(await chat.text()).not.toContain("[user]");
 });
 
 test("a resource that is not listed is requested, and its error is shown", async () => {
   const chat = await openNotes();
   await chat.type("Explain @notes:note://missing");
-  await chat.asked("> Explain @notes:note://missing");
+  await chat.waitForQuestion("> Explain @notes:note://missing");
   expect(await chat.text()).toContain("note://missing");
   expect(await chat.text()).not.toContain("[user]");
 });
@@ -45,25 +45,25 @@ test("a resource that is not listed is requested, and its error is shown", async
 test("a word with @ whose server does not exist is text", async () => {
   const chat = await openNotes();
   await chat.type("Write to @ann:home and bob@notes:note");
-  await chat.seen("[user]\nWrite to @ann:home and bob@notes:note");
+  await chat.waitForText("[user]\nWrite to @ann:home and bob@notes:note");
 });
 
 test("an unknown command keeps the text, with the nearest name", async () => {
   const chat = await openNotes();
-  await chat.refused("/tolls", "There is no command or prompt /tolls.");
+  await chat.expectRefusal("/tolls", "There is no command or prompt /tolls.");
   expect(await chat.text()).toContain('Did you mean "/tools"?');
-  await chat.refused("/notes:dayly", 'Did you mean "/notes:daily"?');
+  await chat.expectRefusal("/notes:dayly", 'Did you mean "/notes:daily"?');
 });
 
 test("a prompt of a server that is still connecting can be tried again", async () => {
   const chat = await openTestChat({ servers: { slow: { attach: () => new Promise(() => {}) } } });
-  await chat.refused("/slow:plan", "Still connecting: slow. Try again.");
+  await chat.expectRefusal("/slow:plan", "Still connecting: slow. Try again.");
 });
 
 test("a text that starts with a slash and is no name is a message", async () => {
   const chat = await openNotes();
   await chat.type("/ is a slash");
-  await chat.seen("[user]\n/ is a slash");
+  await chat.waitForText("[user]\n/ is a slash");
 });
 
 test("an empty text sends nothing", async () => {
@@ -73,7 +73,7 @@ test("an empty text sends nothing", async () => {
   await chat.idle();
   chat.press(keys.enter);
   await chat.type("text");
-  await chat.seen("[user]\ntext");
+  await chat.waitForText("[user]\ntext");
   expect((await chat.text()).split("[user]")).toHaveLength(2);
 });
 
@@ -87,7 +87,7 @@ test("a message of several lines is sent as one", async () => {
   chat.press(keys.enter);
   chat.press("three");
   chat.press(keys.enter);
-  await chat.seen("Both.");
+  await chat.waitForText("Both.");
   expect(JSON.stringify(model.requests[0]?.prompt)).toContain(String.raw`one\ntwo\nthree`);
 });
 
@@ -96,9 +96,9 @@ test("Ctrl-C cancels the read of a resource, and the message is offered again", 
   const chat = await openTestChat({ servers: { notes: notes.server } });
   await chat.ready("notes");
   await chat.type("Read @notes:hung://a");
-  await chat.seen("Reading @notes:hung://a (Ctrl-C cancels)");
+  await chat.waitForText("Reading @notes:hung://a (Ctrl-C cancels)");
   chat.press(keys.ctrlC);
-  await chat.asked("> Read @notes:hung://a");
+  await chat.waitForQuestion("> Read @notes:hung://a");
   expect(await chat.text()).not.toContain("[user]");
 });
 
@@ -109,5 +109,5 @@ test("the texts of earlier messages are offered by the arrow keys", async () => 
   await chat.idle();
   chat.press(keys.up);
   chat.press(keys.up);
-  await chat.asked("> first");
+  await chat.waitForQuestion("> first");
 });

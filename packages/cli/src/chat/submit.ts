@@ -5,10 +5,10 @@ import { exitCodes } from "../terminal/exit-codes.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { chatCommands } from "./commands/commands.ts";
-import { splitWords } from "./commands/words.ts";
+import { splitWords } from "./commands/command.ts";
 import { findWhenReady, untilDefined } from "./session/await-definitions.ts";
-import { type Chat, interruptible } from "./session/chat.ts";
-import { promptValues, templateValues } from "./session/expand.ts";
+import { type Chat, interruptible, storeConversation } from "./session/chat.ts";
+import { promptValues, templateValues } from "./session/ask-values.ts";
 import { type Mention, findMentions, mentionText, replaceMentions } from "./session/mentions.ts";
 import { messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
 import { showError } from "./session/show-error.ts";
@@ -48,10 +48,10 @@ export async function submitData(text: string, chat: Chat): Promise<number> {
       `${name} is not attached, because a pipe of several lines is sent as it is. Name it with --prompt.`,
     );
   }
-  const before = chat.conversation.messages.length;
+  const messageCount = chat.conversation.messages.length;
   chat.conversation.user(text);
-  void chat.store();
-  return answer({ text, messages: chat.conversation.messages.slice(-1) }, before, chat);
+  void storeConversation(chat);
+  return answer({ text, messages: chat.conversation.messages.slice(-1) }, messageCount, chat);
 }
 
 function hintFor(name: string, { host }: Chat): string | undefined {
@@ -62,14 +62,14 @@ function hintFor(name: string, { host }: Chat): string | undefined {
   const names = [...chatCommands.keys(), ...host.catalogue.prompts.map((prompt) => prompt.name)];
   return didYouMean(
     `/${name}`,
-    names.map((known) => `/${known}`),
+    names.map((candidate) => `/${candidate}`),
   );
 }
 
 /** Attaches the resources that a message names, adds the message, and lets the model answer. */
 async function sendMessage(text: string, chat: Chat): Promise<number> {
   const { conversation, host } = chat;
-  const before = conversation.messages.length;
+  const messageCount = conversation.messages.length;
   // Only the definitions tell a template from a resource.
   if ([...host.servers.keys()].some((name) => text.includes(`@${name}:`) || text.includes(`@<${name}:`))) {
     await untilDefined(chat);
@@ -77,27 +77,27 @@ async function sendMessage(text: string, chat: Chat): Promise<number> {
   const unknown: UsageError[] = [];
   const onUnknown = (error: UsageError): unknown => unknown.push(error);
   const texts = await interruptible(chat, (signal) =>
-    readNamedTexts(text, { known: host, io: chat.io, stdin: noStdin, onUnknown, signal }),
+    readNamedTexts(text, { names: host, io: chat.io, stdin: noStdin, onUnknown, signal }),
   );
   showUnknown(unknown, chat);
-  const attached = new Map<string, string>();
+  const attachedTexts = new Map<string, string>();
   for (const mention of findMentions(text, host)) {
     const { server, uri } = await attach(mention, chat);
-    attached.set(mentionText(mention.server, mention.uri), mentionText(server, uri));
+    attachedTexts.set(mentionText(mention.server, mention.uri), mentionText(server, uri));
   }
   await refresh(chat);
   // The model is told which resource of a template was attached.
-  const written = replaceMentions(text, host, ({ server, uri }) => attached.get(mentionText(server, uri)));
-  conversation.user(messageWith(written, texts));
+  const writtenText = replaceMentions(text, host, ({ server, uri }) => attachedTexts.get(mentionText(server, uri)));
+  conversation.user(messageWith(writtenText, texts));
   // The message is not lost if the program ends before the answer.
-  void chat.store();
-  return answer({ text, messages: conversation.messages.slice(-1) }, before, chat);
+  void storeConversation(chat);
+  return answer({ text, messages: conversation.messages.slice(-1) }, messageCount, chat);
 }
 
 /** Shows that words with an `@` attach nothing. Code of some languages has many of them, so only the first is explained. */
-function showUnknown([first, ...others]: readonly UsageError[], chat: Chat): void {
+function showUnknown([first, ...otherErrors]: readonly UsageError[], chat: Chat): void {
   if (!first) return;
-  const more = others.length === 0 ? "" : ` ${others.length} more words with @ name nothing either.`;
+  const more = otherErrors.length === 0 ? "" : ` ${otherErrors.length} more words with @ name nothing either.`;
   showError(new UsageError(`${first.message} It is sent as text.${more}`, first.hint), chat);
 }
 
@@ -135,10 +135,10 @@ async function sendPrompt(
   const args = await readArguments(splitWords(words), sourcesOf(chat.io));
   const values = await promptValues(prompt, args, chat);
   chat.terminal.status([`Expanding ${visibleLine(name)} (Ctrl-C cancels)`]);
-  const before = chat.conversation.messages.length;
+  const messageCount = chat.conversation.messages.length;
   await refresh(chat);
   const messages = await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
-  return answer({ text, messages }, before, chat);
+  return answer({ text, messages }, messageCount, chat);
 }
 
 /** Reads the attached resources that have changed. Their new content stands before the message that may be about it. */
@@ -146,11 +146,11 @@ async function refresh(chat: Chat): Promise<void> {
   await interruptible(chat, (signal) => chat.conversation.refresh({ signal }));
 }
 
-/** Lets the model answer. Without a model, shows the messages since `before` as a model would receive them. */
-async function answer(sent: SentText, before: number, chat: Chat): Promise<number> {
+/** Lets the model answer. Without a model, shows the messages after the first `messageCount`, as a model would receive them. */
+async function answer(sentText: SentText, messageCount: number, chat: Chat): Promise<number> {
   chat.terminal.status([]);
-  if (chat.model !== undefined) return runTurn(sent, chat);
-  showForModel(chat.conversation.messages.slice(before), chat);
-  void chat.store();
+  if (chat.model !== undefined) return runTurn(sentText, chat);
+  showForModel(chat.conversation.messages.slice(messageCount), chat);
+  void storeConversation(chat);
   return exitCodes.ok;
 }

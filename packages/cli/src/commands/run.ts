@@ -6,7 +6,7 @@ import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { type Words, hasOption, readOptions, readWords } from "../terminal/options.ts";
 import { Screen, printText } from "../terminal/screen.ts";
 import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
-import { type Stop, createStop, endedBySignal } from "../terminal/stop.ts";
+import { Stop, endedBySignal } from "../terminal/stop.ts";
 import { addCommand } from "./add.ts";
 import { callCommand } from "./call.ts";
 import { chatCommand } from "./chat.ts";
@@ -61,7 +61,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   const json = hasOption(words, commonOptions.json) ? (command?.printsLines ? "line" : "document") : undefined;
   const facts: FailureFacts = {};
   const screen = new Screen(io, () => stop.breakPipe());
-  const stop = createStop(io, () => {
+  const stop = new Stop(io, () => {
     screen.endProgress();
     screen.note("Stopping. Press Ctrl-C again to exit immediately.");
   });
@@ -73,7 +73,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
     );
     // The request of a renewal is not aborted with the call for which the tokens are renewed.
     const released = work.then((code) => credentialsReleased().then(() => code));
-    return await Promise.race([released, stop.ended.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
+    return await Promise.race([released, stop.secondSignal.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
   } catch (error) {
     // The report itself could not be written.
     screen.note(error instanceof Error ? error.message : String(error));

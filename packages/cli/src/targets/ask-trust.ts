@@ -4,7 +4,7 @@ import { printable } from "mcparley";
 import { hasSimilarLetters, highlightHost } from "../terminal/questions/ask-url.ts";
 import type { Talk } from "../terminal/questions/choose.ts";
 import { chooseOrView, heading, present, remarkLines, stack } from "../terminal/questions/dialog.ts";
-import { excerpt, ownLines, quoted, row } from "../terminal/questions/server-text.ts";
+import { excerpt, ownLines, quoteName, row } from "../terminal/questions/server-text.ts";
 import type { View } from "../terminal/screen.ts";
 
 /** A server of a configuration file that the user has not trusted. */
@@ -21,12 +21,12 @@ export async function askTrust({ name, entry, hasChanged }: TrustQuestion, talk:
   const isProgram = entry.kind === "command";
   const facts = factsOf(entry, view).flatMap(([label, text]) => row(label, text, view));
   const changed = hasChanged
-    ? [`You trusted a server ${quoted(name)} of this file before. Its entry has changed.`]
+    ? [`You trusted a server ${quoteName(name)} of this file before. Its entry has changed.`]
     : [];
   const url = parseUrl(entry.url);
   const similar = url && hasSimilarLetters(url) ? ["The host has letters that can look like other letters."] : [];
   const question = stack(
-    heading(`${isProgram ? "Start" : "Connect to"} the server ${quoted(name)}?`, view),
+    heading(`${isProgram ? "Start" : "Connect to"} the server ${quoteName(name)}?`, view),
     isProgram ? programRisks.flatMap((risk) => ownLines(risk, view)) : ownLines(urlRisk, view),
     excerpt(facts, view),
     remarkLines([...changed, ...similar], view),

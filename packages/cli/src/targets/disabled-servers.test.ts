@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { readChat } from "../commands/testing/read-command.ts";
 import { Screen } from "../terminal/screen.ts";
-import { createStop } from "../terminal/stop.ts";
+import { Stop } from "../terminal/stop.ts";
 import { chatServers } from "../chat/servers/chat-servers.ts";
 import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
 import { exampleServer } from "../commands/testing/example-server.ts";
@@ -128,7 +128,7 @@ describe.each(files)("a server that is disabled by %s", (_what, content, place, 
     const io = fakeIo({ cwd, env: { HOME: home } });
     const serversOf = (words: readonly string[]): Promise<unknown> => {
       const { positionals, command, options } = readChat(words);
-      const setting = { io, screen: new Screen(io, () => {}), options, stop: createStop(io, () => {}) };
+      const setting = { io, screen: new Screen(io, () => {}), options, stop: new Stop(io, () => {}) };
       return chatServers({ targets: positionals, command }, setting, () => {});
     };
     await expect(serversOf(["--trust", "notes"])).rejects.toThrow(`${home}${place}`);

@@ -44,7 +44,7 @@ export async function resolveTarget(words: TargetWords, surroundings: Surroundin
 }
 
 /** Loads the code that needs the package of configurations. */
-const configured = () => import("./configured.ts");
+export const configured = () => import("./configured.ts");
 
 /** Asks whether the server of a configuration may be started or connected to. Throws `Declined` on a no. */
 export async function approveTarget({ origin }: Target, setting: ApprovalSetting): Promise<void> {

@@ -28,7 +28,7 @@ export interface CommandIo {
    * Calls `run` after a number of milliseconds, when the keys that were pressed in this time have been read. Returns a function that
    * cancels the call.
    */
-  after(this: void, ms: number, run: () => void): () => void;
+  schedule(this: void, ms: number, run: () => void): () => void;
   /** Opens a URL in the user's browser. Rejects if there is no browser or the URL is not safe to open. */
   openUrl(url: string | URL): Promise<void>;
   readonly connect: typeof connect;
@@ -65,7 +65,7 @@ export function processIo(): CommandIo {
     columns: () => [stdout, stderr].find((stream) => stream.isTTY)?.columns,
     onInterrupt: (listener) => onSignal("SIGINT", listener),
     onTerminate: (listener) => onSignal("SIGTERM", listener),
-    after: afterKeys,
+    schedule: afterKeys,
     openUrl: loadAndOpen,
     connect: loadAndConnect as typeof connect,
   };

@@ -17,7 +17,7 @@ export class JsonSyntaxError extends Error {
 export interface ParsedJson {
   value: unknown;
   /** Returns the line, from 1, on which the value at a path of keys begins, or undefined if there is none. */
-  lineOf(...path: (string | number)[]): number | undefined;
+  lineOf(this: void, ...path: (string | number)[]): number | undefined;
 }
 
 /**
@@ -55,41 +55,41 @@ function syntaxError(
   [{ error, offset, length }, next]: [ParseError, ParseError | undefined],
   root: Node | undefined,
 ): JsonSyntaxError {
-  const found = text.slice(offset, offset + Math.min(length, 100)) || "the end of the file";
-  const at = (message: string, start = offset): JsonSyntaxError => new JsonSyntaxError(message, text, start);
+  const token = text.slice(offset, offset + Math.min(length, 100)) || "the end of the file";
+  const errorAt = (message: string, start = offset): JsonSyntaxError => new JsonSyntaxError(message, text, start);
   const code = printParseErrorCode(error);
   const isAfterRoot =
     root !== undefined && openBrackets(text, offset).open.length === 0 && offset >= root.offset + root.length;
   if (code === "EndOfFileExpected" || (code === "InvalidSymbol" && isAfterRoot)) {
-    return at(`expected the end of the file but found ${found}`);
+    return errorAt(`expected the end of the file but found ${token}`);
   }
   switch (code) {
     case "UnexpectedEndOfComment":
-      return at("this comment has no end");
+      return errorAt("this comment has no end");
     case "UnexpectedEndOfString":
-      return at("this string has no end on its line");
+      return errorAt("this string has no end on its line");
     case "InvalidUnicode":
     case "InvalidEscapeCharacter":
     case "InvalidCharacter":
-      return at(`${found} is not a JSON string`);
+      return errorAt(`${token} is not a JSON string`);
     case "PropertyNameExpected":
-      return at(`expected a key in double quotes but found ${found}`);
+      return errorAt(`expected a key in double quotes but found ${token}`);
     case "ColonExpected":
-      return at(`expected ":" after the key but found ${found}`);
+      return errorAt(`expected ":" after the key but found ${token}`);
     case "CommaExpected":
     case "CloseBraceExpected":
     case "CloseBracketExpected": {
       // The library reads "01" as two numbers.
       const number = /[-+.\w]+$/.exec(text.slice(Math.max(0, offset - 40), offset))?.[0] ?? "";
       if (number !== "" && length > 0)
-        return at(`expected a value but found ${number}${found}`, offset - number.length);
+        return errorAt(`expected a value but found ${number}${token}`, offset - number.length);
       const close = openBrackets(text, offset).open.at(-1) === "[" ? "]" : "}";
-      return at(`expected "," or "${close}" but found ${found}`);
+      return errorAt(`expected "," or "${close}" but found ${token}`);
     }
     default: {
       const isKey = next && printParseErrorCode(next.error) === "PropertyNameExpected";
-      if (isKey) return at(`expected a key in double quotes but found ${found}`);
-      return at(length === 0 ? "the file ends too early" : `expected a value but found ${found}`);
+      if (isKey) return errorAt(`expected a key in double quotes but found ${token}`);
+      return errorAt(length === 0 ? "the file ends too early" : `expected a value but found ${token}`);
     }
   }
 }

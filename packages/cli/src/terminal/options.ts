@@ -88,11 +88,11 @@ export interface Words {
 }
 
 /** Divides the words after the name of a command. Does not fail, so that errors can be reported in the form that the options ask for. */
-export function readWords(argv: readonly string[], declared: Options): Words {
+export function readWords(argv: readonly string[], declarations: Options): Words {
   const end = argv.indexOf("--");
   const positionals: string[] = [];
-  const typed: TypedOption[] = [];
-  const kinds = Object.values(declared).map(({ name, short, value }) => {
+  const typedOptions: TypedOption[] = [];
+  const kinds = Object.values(declarations).map(({ name, short, value }) => {
     const type = value === undefined ? ("boolean" as const) : ("string" as const);
     return [name, { type, multiple: true, ...(short !== undefined && { short }) }] as const;
   });
@@ -109,17 +109,17 @@ export function readWords(argv: readonly string[], declared: Options): Words {
       const { name, rawName: word, value, inlineValue } = token;
       // A forgotten value would otherwise swallow the next option.
       const isForgotten = value !== undefined && !inlineValue && /^--?[a-z]/i.test(value);
-      typed.push({ name, word, value: isForgotten ? undefined : value });
+      typedOptions.push({ name, word, value: isForgotten ? undefined : value });
       if (isForgotten) read([value]);
     }
   };
   read(argv.slice(0, end === -1 ? argv.length : end));
-  return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options: typed };
+  return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options: typedOptions };
 }
 
 /** Returns whether an option was typed. */
 export function hasOption({ options }: Words, { name }: Option): boolean {
-  return options.some((typed) => typed.name === name);
+  return options.some((option) => option.name === name);
 }
 
 /** The commands with their options, by name. */
@@ -133,13 +133,13 @@ const namedThings = /^(?:ID|NAME|URL|FILE|DIR|SCOPE|"SCOPE \.\.\."|HOST|PACKAGE#
  * not have. `commands` are those that may have it.
  */
 export function readOptions<O extends Options>(
-  { options: typed }: Words,
-  { name: command, options: declared }: { readonly name: string; readonly options: O },
+  { options: typedOptions }: Words,
+  { name: command, options: declarations }: { readonly name: string; readonly options: O },
   commands: OptionsOfCommands,
 ): OptionValues<O> {
   const textsOf = new Map<string, string[]>();
-  for (const { name, word, value } of typed) {
-    const option = Object.values(declared).find((one) => one.name === name);
+  for (const { name, word, value } of typedOptions) {
+    const option = Object.values(declarations).find((one) => one.name === name);
     if (!option) throw unknownOption({ name, word }, command, commands);
     if (option.value === undefined && value !== undefined)
       throw new UsageError(`${word} takes no value; "${value}" was given.`);
@@ -150,7 +150,10 @@ export function readOptions<O extends Options>(
       throw new UsageError(`The value of ${word} is empty. If it is that of a variable, set the variable.`);
     textsOf.set(name, [...(textsOf.get(name) ?? []), value ?? ""]);
   }
-  const values = Object.entries(declared).map(([key, option]) => [key, option.read(textsOf.get(option.name) ?? [])]);
+  const values = Object.entries(declarations).map(([key, option]) => [
+    key,
+    option.read(textsOf.get(option.name) ?? []),
+  ]);
   return Object.fromEntries(values) as OptionValues<O>;
 }
 
@@ -160,12 +163,14 @@ function unknownOption(
   commands: OptionsOfCommands,
 ): UsageError {
   const isMeant = (option: Option): boolean => option.name === name || option.short === name;
-  const others = [...commands].filter(([, other]) => Object.values(other.options).some(isMeant));
-  if (others.length > 0) {
-    const names = others.map(([other]) => `mcparley ${other}`).join(", ");
+  const owners = [...commands].filter(([, declaration]) => Object.values(declaration.options).some(isMeant));
+  if (owners.length > 0) {
+    const names = owners.map(([owner]) => `mcparley ${owner}`).join(", ");
     return new UsageError(`mcparley ${command} has no option ${word}.`, `It is an option of ${names}.`);
   }
-  const names = [...commands.values()].flatMap((other) => Object.values(other.options).map((option) => option.name));
+  const names = [...commands.values()].flatMap((declaration) =>
+    Object.values(declaration.options).map((option) => option.name),
+  );
   const near = nearest(name, names);
   const hint = near === undefined ? "--help shows the options." : `Did you mean --${near}?`;
   return new UsageError(`There is no option ${word}.`, `${hint} Options of the server's program go after --.`);
@@ -173,7 +178,7 @@ function unknownOption(
 
 /** Reads `NAME=VALUE`. */
 export function readPair(text: string, option: string): readonly [string, string] {
-  const at = text.indexOf("=");
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  const separator = text.indexOf("=");
+  if (separator > 0) return [text.slice(0, separator), text.slice(separator + 1)];
   throw new UsageError(`${option} needs NAME=VALUE.`, `Such as ${option} NAME=VALUE`);
 }

@@ -3,7 +3,7 @@ import { printable } from "mcparley";
 
 /** The escape sequences of this command: the colours of `styleFor`, and the removal of a progress line. */
 // oxlint-disable-next-line no-control-regex -- matches escape sequences
-const own = /(\u001b\[(?:1|2|7|22|27|31|33|39)m|\r\u001b\[2K)/;
+const ownSequences = /(\u001b\[(?:1|2|7|22|27|31|33|39)m|\r\u001b\[2K)/;
 
 /** Removes the progress line. */
 export const eraseLine = "\r\u001b[2K";
@@ -12,7 +12,7 @@ export const eraseLine = "\r\u001b[2K";
 export function forTerminal(text: string): string {
   // The sequences and the text between them alternate.
   return text
-    .split(own)
+    .split(ownSequences)
     .map((part, index) => (index % 2 === 1 ? part : printable(part)))
     .join("");
 }

@@ -87,7 +87,7 @@ export class Screen {
   }
 
   /** Shows how much of a large reply has arrived. Does nothing if stderr is not a terminal. */
-  received({ bytes, total }: ReceivedPart): void {
+  showReceived({ bytes, total }: ReceivedPart): void {
     if (!this.#io.isTerminal.stderr || bytes < largeReply) return;
     const text = receivedText(bytes, total);
     if (text !== this.#progress) this.status(text);
@@ -144,9 +144,9 @@ function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
 
 function receivedText(bytes: number, total: number | undefined): string {
   // Whole units, so that the line changes at most a few hundred times.
-  const received = `${Math.floor(bytes / largeReply)}`;
-  if (total === undefined || total < bytes) return `received ${received} MiB`;
-  return `${Math.floor((bytes / total) * 100)}% (received ${received} of ${Math.ceil(total / largeReply)} MiB)`;
+  const mebibytes = `${Math.floor(bytes / largeReply)}`;
+  if (total === undefined || total < bytes) return `received ${mebibytes} MiB`;
+  return `${Math.floor((bytes / total) * 100)}% (received ${mebibytes} of ${Math.ceil(total / largeReply)} MiB)`;
 }
 
 function progressText({ progress, total, message }: Progress): string {

@@ -51,9 +51,9 @@ function showEmbedded(contents: ResourceContents, view: View): string {
 
 function linkText(link: Extract<ContentBlock, { type: "resource_link" }>): string {
   const facts = [link.mimeType, link.size === undefined ? undefined : showSize(link.size)].filter((fact) => fact);
-  const about = facts.length > 0 ? ` (${facts.join(", ")})` : "";
+  const details = facts.length > 0 ? ` (${facts.join(", ")})` : "";
   const description = link.description === undefined ? "" : `: ${link.description}`;
-  return `link ${link.title ?? link.name} <${link.uri}>${about}${description}`;
+  return `link ${link.title ?? link.name} <${link.uri}>${details}${description}`;
 }
 
 function describe(data: string, mimeType: string | undefined): string {

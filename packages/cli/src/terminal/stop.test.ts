@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { talk } from "./questions/prompter.ts";
 import { runClientCommand } from "../commands/run.ts";
 import { Screen } from "./screen.ts";
-import { createStop } from "./stop.ts";
+import { Stop } from "./stop.ts";
 import { exampleServer } from "../commands/testing/example-server.ts";
 import { fakeIo } from "../commands/testing/fake-io.ts";
 
@@ -13,8 +13,8 @@ const url = "http://127.0.0.1:1/mcp";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-function makeStop(): ReturnType<typeof createStop> {
-  return createStop({ onInterrupt: () => () => {}, onTerminate: () => () => {} }, () => {});
+function makeStop(): Stop {
+  return new Stop({ onInterrupt: () => () => {}, onTerminate: () => () => {} }, () => {});
 }
 
 describe("the limit of a command", () => {

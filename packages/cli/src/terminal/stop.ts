@@ -1,65 +1,75 @@
 import type { CommandIo } from "./io.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-/** The reasons to end a command early: Ctrl-C, SIGTERM, a closed stdout, or the end of `--timeout`. */
-export interface Stop {
-  /** Aborted by the first Ctrl-C or SIGTERM, when the reader of stdout closes the pipe, or when the time is over. */
-  readonly signal: AbortSignal;
-  /** Resolves at the second Ctrl-C or SIGTERM. */
-  readonly ended: Promise<void>;
-  readonly reason: "interrupted" | "terminated" | "broken_pipe" | "timeout" | undefined;
-  /** Acts as a Ctrl-C. For terminals that deliver it as a key. */
-  interrupt(): void;
-  breakPipe(): void;
-  /** Ends the command after a number of milliseconds. Undefined removes the limit. */
-  limit(ms: number | undefined): void;
-  /** Stops the time of the limit, for example while a user is asked. The returned function continues it. */
-  pause(): () => void;
-  /** Stops listening to Ctrl-C and SIGTERM. */
-  dispose(): void;
-}
+type StopReason = "interrupted" | "terminated" | "broken_pipe" | "timeout";
 
-/** Listens to Ctrl-C and SIGTERM. The first one calls `onFirst` and aborts `signal`. The second one resolves `ended`. */
-export function createStop(io: Pick<CommandIo, "onInterrupt" | "onTerminate">, onFirst: () => void): Stop {
-  const controller = new AbortController();
-  let reason: Stop["reason"];
-  let end: (() => void) | undefined;
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  const abort = (why: NonNullable<Stop["reason"]>): void => {
-    reason = why;
-    controller.abort(new Error(`The command was stopped: ${why}.`));
-  };
-  const timer = new PausableTimer(() => {
-    if (reason === undefined) abort("timeout");
-  });
-  const endBy = (why: "interrupted" | "terminated"): void => {
-    if (reason !== undefined) {
-      reason = why;
-      end?.();
-      return;
+/** Ends a command early: after Ctrl-C, SIGTERM, a closed stdout, or the end of `--timeout`. */
+export class Stop {
+  /** Resolves at the second Ctrl-C or SIGTERM. */
+  readonly secondSignal: Promise<void>;
+  readonly #controller = new AbortController();
+  readonly #onFirst: () => void;
+  readonly #removals: readonly (() => void)[];
+  readonly #timer = new PausableTimer(() => this.#abort("timeout"));
+  #reason: StopReason | undefined;
+  #end: (() => void) | undefined;
+
+  /** Listens to Ctrl-C and SIGTERM. The first of them calls `onFirst` and aborts `signal`. */
+  constructor(io: Pick<CommandIo, "onInterrupt" | "onTerminate">, onFirst: () => void) {
+    this.#onFirst = onFirst;
+    this.secondSignal = new Promise<void>((resolve) => (this.#end = resolve));
+    this.#removals = [io.onInterrupt(() => this.interrupt()), io.onTerminate(() => this.#endBySignal("terminated"))];
+  }
+
+  /** Aborted by the first Ctrl-C or SIGTERM, when the reader of stdout closes the pipe, or when the time is over. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get reason(): StopReason | undefined {
+    return this.#reason;
+  }
+
+  /** Acts as a Ctrl-C. For terminals that deliver it as a key. */
+  interrupt(): void {
+    this.#endBySignal("interrupted");
+  }
+
+  breakPipe(): void {
+    this.#abort("broken_pipe");
+  }
+
+  /** Ends the command after a number of milliseconds. Undefined removes the limit. */
+  limit(ms: number | undefined): void {
+    this.#timer.set(ms);
+  }
+
+  /** Stops the time of the limit, for example while a user is asked. The returned function continues it. */
+  pause(): () => void {
+    return this.#timer.pause();
+  }
+
+  /** Stops listening to Ctrl-C and SIGTERM. */
+  dispose(): void {
+    this.limit(undefined);
+    for (const stopListening of this.#removals) stopListening();
+  }
+
+  #endBySignal(reason: "interrupted" | "terminated"): void {
+    if (this.#reason === undefined) {
+      this.#onFirst();
+      this.#abort(reason);
+    } else {
+      this.#reason = reason;
+      this.#end?.();
     }
-    onFirst();
-    abort(why);
-  };
-  const interrupt = (): void => endBy("interrupted");
-  const removals = [io.onInterrupt(interrupt), io.onTerminate(() => endBy("terminated"))];
-  return {
-    signal: controller.signal,
-    ended,
-    get reason() {
-      return reason;
-    },
-    interrupt,
-    breakPipe: () => {
-      if (reason === undefined) abort("broken_pipe");
-    },
-    limit: (ms) => timer.set(ms),
-    pause: () => timer.pause(),
-    dispose: () => {
-      timer.set(undefined);
-      for (const stopListening of removals) stopListening();
-    },
-  };
+  }
+
+  #abort(reason: StopReason): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#controller.abort(new Error(`The command was stopped: ${reason}.`));
+  }
 }
 
 /** Returns the exit code of a command that a signal has ended. Undefined if none has. */
@@ -94,10 +104,10 @@ class PausableTimer {
       this.#left = Math.max(0, this.#left - (performance.now() - this.#startedAt));
     }
     this.#pauses += 1;
-    let ended = false;
+    let isEnded = false;
     return () => {
-      if (ended) return;
-      ended = true;
+      if (isEnded) return;
+      isEnded = true;
       this.#pauses -= 1;
       if (this.#pauses === 0) this.#start();
     };

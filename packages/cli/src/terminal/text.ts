@@ -9,7 +9,7 @@ const shownUnits = 65_536;
  * more than 65,536 UTF-16 units is replaced by its length.
  */
 export function visibleLine(text: string): string {
-  const rest = text.length - shownUnits;
+  const hiddenUnits = text.length - shownUnits;
   // U+2800 is an empty braille cell, which looks like a space.
   const line = printable(
     text
@@ -17,7 +17,7 @@ export function visibleLine(text: string): string {
       .replace(/[\s\u2800]+/g, " ")
       .trim(),
   );
-  return rest > 0 ? `${line}… (${rest} more characters)` : line;
+  return hiddenUnits > 0 ? `${line}… (${hiddenUnits} more characters)` : line;
 }
 
 /** UTF-16 units that are measured at a time. The library throws for megabytes of combining marks. */
@@ -58,6 +58,21 @@ export function endOfRow(line: string, width: number, ellipsis = ""): number {
 }
 
 /**
+ * Breaks a line into rows of at most `width` columns, also within words, in linear time. Nothing is removed. The first row has at most
+ * `first` columns.
+ */
+export function breakLine(line: string, width: number, first: number = width): string[] {
+  const rows: string[] = [];
+  let remainder = line;
+  for (;;) {
+    const end = endOfRow(remainder, rows.length === 0 ? first : width);
+    if (end === remainder.length || end === 0) return [...rows, remainder];
+    rows.push(remainder.slice(0, end));
+    remainder = remainder.slice(end);
+  }
+}
+
+/**
  * Breaks text at spaces into lines of at most `width` columns. Keeps existing line breaks. A longer word is not broken,
  * so that it can be copied.
  */
@@ -70,20 +85,20 @@ function wrapLine(line: string, width: number): string[] {
   const indent = /^\s*(?:[-*] |\d+\. )?/.exec(line)?.[0] ?? "";
   const lines: string[] = [];
   let words: string[] = [];
-  let taken = widthOf(indent);
-  let before = indent;
+  let columns = widthOf(indent);
+  let prefix = indent;
   for (const word of line.slice(indent.length).split(" ")) {
-    const needed = widthOf(word);
-    if (words.length > 0 && taken + 1 + needed > width) {
-      lines.push(before + words.join(" "));
-      before = " ".repeat(indent.length);
+    const wordWidth = widthOf(word);
+    if (words.length > 0 && columns + 1 + wordWidth > width) {
+      lines.push(prefix + words.join(" "));
+      prefix = " ".repeat(indent.length);
       words = [];
-      taken = indent.length;
+      columns = indent.length;
     }
-    taken += words.length === 0 ? needed : needed + 1;
+    columns += words.length === 0 ? wordWidth : wordWidth + 1;
     words.push(word);
   }
-  return [...lines, before + words.join(" ")];
+  return [...lines, prefix + words.join(" ")];
 }
 
 type Mark = (text: string) => string;

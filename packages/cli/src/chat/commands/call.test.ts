@@ -16,10 +16,10 @@ async function openNotes(revision: string = revisions.modern, others: Record<str
 test.each(Object.values(revisions))("calls a tool with typed arguments, on revision %s", async (revision) => {
   const chat = await openNotes(revision);
   await chat.type('/call search query="two words" limit=3');
-  await chat.seen("Found: two words");
+  await chat.waitForText("Found: two words");
   await chat.type('/call notes__search {"query":"json"}');
   await chat.type("/call notes:search query:='\"text\"'");
-  await chat.seen("Found: text");
+  await chat.waitForText("Found: text");
   expect(chat.notes.calls).toEqual(["search two words 3", "search json", "search text"]);
   expect(await chat.text()).toContain(
     'The user called the tool notes__search with the arguments {"query":"two words","limit":3}. The result is:',
@@ -29,7 +29,7 @@ test.each(Object.values(revisions))("calls a tool with typed arguments, on revis
 test("does not ask again for a call that the user has typed", async () => {
   const chat = await openNotes();
   await chat.type("/call search query=x");
-  await chat.seen("Found: x");
+  await chat.waitForText("Found: x");
   await chat.idle();
   expect(await chat.text()).not.toContain("Call it?");
 });
@@ -38,7 +38,7 @@ test("asks before a destructive tool is called, and does not call it after a no"
   const chat = await openNotes();
   await chat.type("/call remove id=7");
   await chat.answer("Call it?", "n");
-  await chat.asked("> /call remove id=7");
+  await chat.waitForQuestion("> /call remove id=7");
   expect(chat.notes.calls).toEqual([]);
   chat.press(keys.enter);
   await chat.answer("Call it?", "y");
@@ -49,59 +49,59 @@ test("asks before a destructive tool is called, and does not call it after a no"
 test("asks for the arguments that are not typed, with menus for choices", async () => {
   const chat = await openNotes();
   await chat.type("/call colour");
-  await chat.asked("name");
+  await chat.waitForQuestion("name");
   expect(await chat.text()).toContain("Arguments of notes__colour");
   chat.press(keys.tab);
-  await chat.asked(": red");
+  await chat.waitForQuestion(": red");
   chat.press(keys.enter);
-  await chat.asked("dark");
+  await chat.waitForQuestion("dark");
   chat.press("tr");
   chat.press(keys.tab);
-  await chat.asked(": true");
+  await chat.waitForQuestion(": true");
   chat.press(keys.enter);
-  await chat.seen("red, dark");
+  await chat.waitForText("red, dark");
 });
 
 test("asks again for a required argument that is empty, and leaves out an optional one", async () => {
   const chat = await openNotes();
   await chat.type("/call search");
   await chat.answer("query", "");
-  await chat.seen("This value is required.");
+  await chat.waitForText("This value is required.");
   await chat.answer("query", "y");
   await chat.answer("limit", "");
-  await chat.seen("Found: y");
+  await chat.waitForText("Found: y");
   expect(chat.notes.calls).toEqual(["search y"]);
 });
 
 test("an empty JSON object is a call without arguments, and not a question", async () => {
   const chat = await openNotes();
-  await chat.refused("/call search {}", "needs query.");
+  await chat.expectRefusal("/call search {}", "needs query.");
   await chat.type("/call fail {}");
-  await chat.seen("The tool returned this error:");
+  await chat.waitForText("The tool returned this error:");
 });
 
 test("closing the questions cancels the call", async () => {
   const chat = await openNotes();
   await chat.type("/call search");
-  await chat.asked("query");
+  await chat.waitForQuestion("query");
   chat.press(keys.ctrlD);
-  await chat.seen("Cancelled.");
+  await chat.waitForText("Cancelled.");
   await chat.type("/call search");
-  await chat.asked("query");
+  await chat.waitForQuestion("query");
   chat.press(keys.ctrlC);
-  await chat.seen("Cancelled.", 2);
+  await chat.waitForText("Cancelled.", 2);
   await chat.idle();
   expect(chat.notes.calls).toEqual([]);
 });
 
 test("refuses words that name no tool or no argument", async () => {
   const chat = await openNotes();
-  await chat.refused("/call", "Which tool?");
-  await chat.refused("/call serch query=x", 'There is no tool "serch".');
-  await chat.refused("/call search q=x", 'has no argument "q".');
-  await chat.refused("/call search limit=3", "needs query.");
-  await chat.refused("/call search query", '"query" is not an argument.');
-  await chat.refused("/call search limit:=x", "The value of limit is not JSON");
+  await chat.expectRefusal("/call", "Which tool?");
+  await chat.expectRefusal("/call serch query=x", 'There is no tool "serch".');
+  await chat.expectRefusal("/call search q=x", 'has no argument "q".');
+  await chat.expectRefusal("/call search limit=3", "needs query.");
+  await chat.expectRefusal("/call search query", '"query" is not an argument.');
+  await chat.expectRefusal("/call search limit:=x", "The value of limit is not JSON");
   expect(chat.notes.calls).toEqual([]);
 });
 
@@ -114,36 +114,36 @@ test("asks which tool is meant if several servers have one with the name", async
   });
   const chat = await openNotes(revisions.modern, { other });
   chat.press("/tools other");
-  await chat.seen("  other__search");
+  await chat.waitForText("  other__search");
   chat.press(keys.ctrlC);
-  await chat.refused("/call search query=x", 'Several servers have a tool "search".');
+  await chat.expectRefusal("/call search query=x", 'Several servers have a tool "search".');
   expect(await chat.text()).toMatch(/Choose one: (notes|other)__search, (notes|other)__search\n/);
   await chat.type("/call other:search");
-  await chat.seen("other__search with the arguments {}");
+  await chat.waitForText("other__search with the arguments {}");
 });
 
 test("shows the error of a tool as the model would receive it", async () => {
   const chat = await openNotes();
   await chat.type("/call fail");
-  await chat.seen("The tool returned this error:");
+  await chat.waitForText("The tool returned this error:");
   expect(await chat.text()).toContain("The index is locked.");
 });
 
 test("Ctrl-C cancels the call, and the text is offered again", async () => {
   const chat = await openNotes();
   await chat.type("/call wait");
-  await chat.seen("notes__wait: [#####...............] 25% one of four (Ctrl-C cancels)");
+  await chat.waitForText("notes__wait: [#####...............] 25% one of four (Ctrl-C cancels)");
   chat.press(keys.ctrlC);
-  await chat.asked("> /call wait");
-  expect(chat.notes.cancelled).toEqual(["wait"]);
+  await chat.waitForQuestion("> /call wait");
+  expect(chat.notes.cancelledCalls).toEqual(["wait"]);
 });
 
 test("the menu offers the tools until one is chosen", async () => {
   const chat = await openNotes();
   chat.press("/call sea");
-  await chat.seen("  notes__search  Searches the notes.");
+  await chat.waitForText("  notes__search  Searches the notes.");
   chat.press(keys.tab);
-  await chat.asked("> /call notes__search");
+  await chat.waitForQuestion("> /call notes__search");
   chat.press(" ");
-  await chat.seen("no model - 1 of 1 servers connected");
+  await chat.waitForText("no model - 1 of 1 servers connected");
 });

@@ -1,5 +1,5 @@
 import type { Catalogue, CatalogueTool } from "@mcparley/host";
-import type { JsonObject } from "mcparley";
+import { Declined, type JsonObject } from "mcparley";
 import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
@@ -8,14 +8,13 @@ import { resolveReference, typesOf } from "../../commands/arguments/schema-types
 import { summarizeArguments } from "../../commands/output/schema-summary.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
-import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { askValues } from "../session/ask-values.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
-import { callByUser } from "../session/call-by-user.ts";
-import type { Chat } from "../session/chat.ts";
-import type { ChatCommand } from "./command.ts";
-import { toolEntries } from "./lists.ts";
-import { splitWords, wordMenu } from "./words.ts";
+import { type Chat, interruptible, storeConversation } from "../session/chat.ts";
+import { callLine, showForModel } from "../session/show-message.ts";
+import { activityText } from "../session/turn.ts";
+import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
+import { toolEntries, unknownTool } from "./lists.ts";
 
 /** Calls a tool that the user chooses, and adds the result to the conversation. */
 export const callCommand: ChatCommand = {
@@ -35,14 +34,13 @@ export const callCommand: ChatCommand = {
 
 /** Finds a tool by its name for the model, by `server:tool`, or by its name at the only server that has it. */
 async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
-  const named = await findWhenReady(chat, (catalogue) => toolsNamed(name, catalogue));
-  const [only, ...others] = named ?? [];
-  if (only && others.length === 0) return only;
-  const names = chat.host.catalogue.tools.map((tool) => tool.name);
-  if (!only) throw new UsageError(`There is no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+  const matches = await findWhenReady(chat, (catalogue) => toolsNamed(name, catalogue));
+  const [tool, ...otherTools] = matches ?? [];
+  if (!tool) throw unknownTool(name, chat);
+  if (otherTools.length === 0) return tool;
   throw new UsageError(
     `Several servers have a tool ${JSON.stringify(name)}.`,
-    `Choose one: ${[only, ...others].map((tool) => tool.name).join(", ")}`,
+    `Choose one: ${[tool, ...otherTools].map((one) => one.name).join(", ")}`,
   );
 }
 
@@ -50,24 +48,21 @@ async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
 function toolsNamed(name: string, { tool, tools }: Catalogue): readonly CatalogueTool[] | undefined {
   const exact = tool(name);
   if (exact) return [exact];
-  const named = tools.filter((one) => one.tool.name === name || `${one.server}:${one.tool.name}` === name);
-  return named.length > 0 ? named : undefined;
+  const matches = tools.filter((one) => one.tool.name === name || `${one.server}:${one.tool.name}` === name);
+  return matches.length > 0 ? matches : undefined;
 }
 
 /** Asks for the arguments of a tool, one after another. They are converted by its schema. */
 async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<JsonObject> {
-  const required = new Set(Array.isArray(tool.inputSchema.required) ? tool.inputSchema.required : []);
-  const values = summarizeArguments(tool.inputSchema).map((argument) => ({
-    name: argument.name,
-    description: argument.description,
-    facts: argument.facts === "" ? "any" : argument.facts,
-    isRequired: required.has(argument.name),
+  const { inputSchema: schema } = tool;
+  const requiredNames = Array.isArray(schema.required) ? schema.required : [];
+  const values = summarizeArguments(schema).map((argument) => ({
+    ...argument,
+    facts: argument.facts || "any",
+    isRequired: requiredNames.includes(argument.name),
   }));
-  if (values.length === 0 || !chat.isAttended) return toolArguments(tool, []);
-  const answers = await chat.dialogs.talk(new AbortController().signal, async (prompter, view) => {
-    prompter.say(view.style.bold(visibleLine(`Arguments of ${name}`)));
-    return askValues(values, { prompter, view, suggestFor: (argument) => choices(tool.inputSchema, argument) });
-  });
+  const suggestFor = (argument: string): Suggest | undefined => choices(schema, argument);
+  const answers = await askValues(values, { title: `Arguments of ${name}`, suggestFor }, chat);
   const typedArguments = Object.entries(answers).map(([key, value]): TypedArgument => ({ key, form: "text", value }));
   return toolArguments(tool, typedArguments);
 }
@@ -80,9 +75,30 @@ function choices(schema: JsonObject, name: string): Suggest | undefined {
   const values =
     isObject(property) && Array.isArray(property.enum) ? property.enum : isBoolean ? ["true", "false"] : [];
   if (values.length === 0) return undefined;
-  return (before) =>
-    wordMenu(
-      before,
-      values.map((value) => ({ value: String(value) })),
-    );
+  const entries = values.map((value) => ({ value: String(value) }));
+  return (text) => wordMenu(text, entries);
+}
+
+/** Calls a tool for the user, and shows the message that is added to the conversation. Throws if the call was denied or has failed. */
+async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Promise<void> {
+  const { terminal, view, conversation } = chat;
+  const { name } = tool;
+  terminal.print(view.style.bold(callLine(name, args)));
+  chat.composedCall = { tool: tool.tool.name, json: JSON.stringify(args) };
+  try {
+    const { outcome, message } = await interruptible(chat, (signal) => {
+      terminal.status([`${visibleLine(name)}: running (Ctrl-C cancels)`]);
+      return conversation.callTool(name, args, {
+        signal,
+        onActivity: (activity) => terminal.status([`${visibleLine(name)}: ${activityText(activity)} (Ctrl-C cancels)`]),
+      });
+    });
+    if (outcome.status === "denied") throw new Declined(outcome.message);
+    if (outcome.status === "failed") throw outcome.error;
+    if (message) showForModel([message], chat);
+  } finally {
+    chat.composedCall = undefined;
+    terminal.status([]);
+  }
+  void storeConversation(chat);
 }

@@ -24,7 +24,7 @@ async function outputOf(chat: TestChat, line: string): Promise<string> {
 test("/help shows each command and the keys", async () => {
   const chat = await openTestChat();
   const shown = await outputOf(chat, "/help");
-  for (const [name, { usage, summary }] of chatCommands) {
+  for (const [name, { usage = "", summary }] of chatCommands) {
     expect(shown).toContain(`/${name} ${usage}`.trim());
     expect(shown).toContain(summary);
   }
@@ -46,7 +46,7 @@ test("/tools shows the tools of each server, and /tools TOOL the definition for 
   expect(one).toContain("Tools (1)");
   expect(one).toContain("Server notes. The definition for the model:");
   expect(one).toContain('"description": "[MCP server \\"notes\\"] Searches the notes."');
-  await chat.refused("/tools notes__serch", 'There is no tool "notes__serch"');
+  await chat.expectRefusal("/tools notes__serch", 'There is no tool "notes__serch"');
   expect(await chat.text()).toContain('Did you mean "notes__search"?');
 });
 
@@ -72,12 +72,12 @@ test("/attached and /detach show and end the updates of a resource", async () =>
   await chat.type("Read @notes:note://today");
   expect(await outputOf(chat, "/attached")).toBe("@notes:note://today  follows its changes");
   chat.notes.server.resources.updated("note://today");
-  await chat.seen("has changed");
+  await chat.waitForText("has changed");
   expect(await outputOf(chat, "/attached")).toBe("@notes:note://today  changed, read with the next message");
   expect(await outputOf(chat, "/detach @notes:note://today")).toContain("Detached.");
   expect(await outputOf(chat, "/attached")).toContain("No resource is attached.");
-  await chat.refused("/detach @notes:note://today", "@notes:note://today is not attached.");
-  await chat.refused("/detach today", "Which resource?");
+  await chat.expectRefusal("/detach @notes:note://today", "@notes:note://today is not attached.");
+  await chat.expectRefusal("/detach today", "Which resource?");
 });
 
 test("/roots changes the folders that servers receive", async () => {
@@ -87,10 +87,10 @@ test("/roots changes the folders that servers receive", async () => {
   expect(await outputOf(chat, "/roots add src")).toBe(`src  ${pathToFileURL(join(chat.home, "src")).href}`);
   expect(await outputOf(chat, "/roots add src")).toBe(`src  ${pathToFileURL(join(chat.home, "src")).href}`);
   expect(await outputOf(chat, "/call folders")).toContain(pathToFileURL(join(chat.home, "src")).href);
-  await chat.refused("/roots add lib", "lib does not exist.");
-  await chat.refused("/roots remove .", ". is not a root.");
-  await chat.refused("/roots share src", "/roots accepts add DIR or remove DIR.");
-  await chat.refused("/roots add", "/roots accepts add DIR or remove DIR.");
+  await chat.expectRefusal("/roots add lib", "lib does not exist.");
+  await chat.expectRefusal("/roots remove .", ". is not a root.");
+  await chat.expectRefusal("/roots share src", "/roots accepts add DIR or remove DIR.");
+  await chat.expectRefusal("/roots add", "/roots accepts add DIR or remove DIR.");
   expect(await outputOf(chat, "/roots remove src")).toContain("No folder is shared with servers.");
 });
 
@@ -107,14 +107,14 @@ test("/save writes Markdown or JSON, and replaces a file only with --overwrite",
   expect(line).toContain("chat.md");
   const file = join(chat.home, "chat.md");
   expect(readFileSync(file, "utf8")).toContain("My question");
-  await chat.refused("/save chat.md", "Choose another name, or add --overwrite.");
+  await chat.expectRefusal("/save chat.md", "Choose another name, or add --overwrite.");
   await outputOf(chat, "/save chat.md --overwrite");
   await outputOf(chat, '/save "my chat.json"');
   const saved = JSON.parse(readFileSync(join(chat.home, "my chat.json"), "utf8")) as { messages: unknown[] };
   expect(JSON.stringify(saved)).toContain("My question");
-  await chat.refused("/save", "/save needs one file.");
-  await chat.refused("/save a.md b.md", "/save needs one file.");
-  await chat.refused('/save "a', "has no end.");
+  await chat.expectRefusal("/save", "/save needs one file.");
+  await chat.expectRefusal("/save a.md b.md", "/save needs one file.");
+  await chat.expectRefusal('/save "a', "has no end.");
 });
 
 test("/new starts an empty conversation with another id", async () => {

@@ -1,67 +1,105 @@
 import type { Catalogue, CatalogueResource, CatalogueTemplate } from "@mcparley/host";
-import { printableJson } from "mcparley";
+import { printable, printableJson } from "mcparley";
 import { UsageError } from "../../terminal/io.ts";
 import { type Offer, showOffer, showToolLines } from "../../commands/output/show-list.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
 import type { Chat } from "../session/chat.ts";
-import { mentionText } from "../session/mentions.ts";
-import type { ChatCommand } from "./command.ts";
-import { splitWords, wordMenu } from "./words.ts";
+import { findMentions, mentionText } from "../session/mentions.ts";
+import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 
 /** Shows the tools of all servers, or the definition of one. */
 export const toolsCommand: ChatCommand = {
   usage: "[TOOL]",
   summary: "show the tools, or the definition of one",
   async run(text, chat) {
+    const { terminal, view } = chat;
+    const { dim } = view.style;
     const [word] = splitWords(text);
-    if (word === undefined) return showTools(chat);
-    const found = await findWhenReady(chat, (catalogue) => catalogue.tool(word));
-    if (!found)
-      throw new UsageError(
-        `There is no tool ${JSON.stringify(word)}.`,
-        didYouMean(
-          word,
-          chat.host.catalogue.tools.map(({ name }) => name),
-        ),
+    if (word === undefined) {
+      const isAny = await showByServer(
+        chat,
+        ({ tools }) => tools,
+        (entries) =>
+          showToolLines(
+            entries.map(({ server, name, tool }) => ({ ...tool, server, name })),
+            view,
+          ),
       );
-    const { name, server, tool, description, inputSchema } = found;
-    chat.terminal.print(showOffer({ tools: [{ ...tool, name }] }, chat.view));
-    chat.terminal.print(chat.view.style.dim(`Server ${visibleLine(server)}. The definition for the model:`));
-    chat.terminal.print(printableJson({ name, description, inputSchema }, 2));
+      if (isAny) terminal.print(dim("/tools NAME shows the description and the arguments of one."));
+      return;
+    }
+    const entry = await findWhenReady(chat, (catalogue) => catalogue.tool(word));
+    if (!entry) throw unknownTool(word, chat);
+    const { name, server, tool, description, inputSchema } = entry;
+    terminal.print(showOffer({ tools: [{ ...tool, name }] }, view));
+    terminal.print(dim(`Server ${visibleLine(server)}. The definition for the model:`));
+    terminal.print(printableJson({ name, description, inputSchema }, 2));
   },
   suggest: (words, chat) => wordMenu(words, toolEntries(chat)),
 };
 
-async function showTools(chat: Chat): Promise<void> {
-  const { terminal, view } = chat;
-  const found = await listed(chat, (catalogue) => catalogue.tools);
-  const tools = found.map(({ server, name, tool }) => ({ ...tool, server, name }));
-  showByServer(tools, (ofServer) => showToolLines(ofServer, view), chat);
-  if (tools.length > 0) terminal.print(view.style.dim("/tools NAME shows the description and the arguments of one."));
-}
-
 /** Shows the prompts of all servers. */
 export const promptsCommand: ChatCommand = {
-  usage: "",
   summary: "show the prompts",
-  run: async (_text, chat) =>
-    showByServer(
-      await listed(chat, (catalogue) => catalogue.prompts),
+  async run(_text, chat) {
+    await showByServer(
+      chat,
+      ({ prompts }) => prompts,
       (entries) =>
         showOffer({ prompts: entries.map(({ name, prompt }) => ({ ...prompt, name: `/${name}` })) }, chat.view),
-      chat,
-    ),
+    );
+  },
 };
 
 /** Shows the resources and the templates of all servers. */
 export const resourcesCommand: ChatCommand = {
-  usage: "",
   summary: "show the resources and templates",
   async run(_text, chat) {
-    const entries = await listed(chat, ({ resources, templates }) => [...resources, ...templates]);
-    showByServer(entries, (ofServer) => showOffer(resourceOffer(ofServer), chat.view), chat);
+    await showByServer(
+      chat,
+      ({ resources, templates }) => [...resources, ...templates],
+      (entries) => showOffer(resourceOffer(entries), chat.view),
+    );
+  },
+};
+
+/** Shows the attached resources. */
+export const attachedCommand: ChatCommand = {
+  summary: "show the attached resources",
+  run(_text, { conversation, terminal, view }) {
+    const { dim, red } = view.style;
+    if (conversation.attachments.length === 0) {
+      terminal.print("No resource is attached. Name one in a message: @server:uri");
+      return;
+    }
+    for (const { server, uri, isStale, isFollowed, error } of conversation.attachments) {
+      const state = isStale
+        ? "changed, read with the next message"
+        : isFollowed
+          ? "follows its changes"
+          : "not followed";
+      terminal.print(`${visibleLine(mentionText(server, uri))}  ${dim(state)}`);
+      if (error) terminal.print(red(`  ${printable(error.message)}`));
+    }
+  },
+};
+
+/** Ends the updates of an attached resource. Its content remains in the conversation. */
+export const detachCommand: ChatCommand = {
+  usage: "@SERVER:URI",
+  summary: "do not follow the changes of a resource",
+  async run(text, { host, conversation, terminal }) {
+    const [mention] = findMentions(text.trim(), host);
+    if (!mention) throw new UsageError("Which resource?", "Such as /detach @notes:note://today. /attached shows them.");
+    if (!(await conversation.detach(mention)))
+      throw new UsageError(`${mentionText(mention.server, mention.uri)} is not attached.`);
+    terminal.print("Detached. Its content stays in the conversation.");
+  },
+  suggest(words, { conversation }) {
+    const mentions = conversation.attachments.map(({ server, uri }) => ({ value: mentionText(server, uri) }));
+    return wordMenu(words, mentions);
   },
 };
 
@@ -85,24 +123,31 @@ export function toolEntries({ host }: Chat): { value: string; detail: string }[]
   return host.catalogue.tools.map(({ name, tool }) => ({ value: name, detail: tool.description ?? "" }));
 }
 
-/** Returns a list of the catalogue. If it is empty, waits for servers that connect. */
-async function listed<T>(chat: Chat, list: (catalogue: Catalogue) => readonly T[]): Promise<readonly T[]> {
-  const found = await findWhenReady(chat, (catalogue) => {
+/** Returns the error for a tool that no server has, with a similar name. */
+export function unknownTool(name: string, { host }: Chat): UsageError {
+  const names = host.catalogue.tools.map((tool) => tool.name);
+  return new UsageError(`There is no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+}
+
+/**
+ * Prints the entries of a list below the names of their servers. If the list is empty, waits for servers that connect. Returns whether the
+ * list has any.
+ */
+async function showByServer<T extends { server: string }>(
+  chat: Chat,
+  list: (catalogue: Catalogue) => readonly T[],
+  show: (ofServer: readonly T[]) => string,
+): Promise<boolean> {
+  const { terminal, view } = chat;
+  const readyEntries = await findWhenReady(chat, (catalogue) => {
     const entries = list(catalogue);
     return entries.length > 0 ? entries : undefined;
   });
-  return found ?? [];
-}
-
-/** Prints the entries of a list below the names of their servers. */
-function showByServer<T extends { server: string }>(
-  entries: readonly T[],
-  show: (ofServer: readonly T[]) => string,
-  { terminal, view }: Chat,
-): void {
-  if (entries.length === 0) terminal.print("The servers offer none. /servers shows their state.");
+  if (!readyEntries) terminal.print("The servers offer none. /servers shows their state.");
+  const entries = readyEntries ?? [];
   for (const server of new Set(entries.map((entry) => entry.server))) {
     terminal.print(view.style.inverse(` ${visibleLine(server)} `));
     terminal.print(show(entries.filter((entry) => entry.server === server)));
   }
+  return entries.length > 0;
 }

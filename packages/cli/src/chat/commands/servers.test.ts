@@ -30,7 +30,7 @@ test.each(Object.values(revisions))("shows the state, version and revision of ea
     servers: { notes: { target: notesServer().server, revision }, files: unreliable(false) },
   });
   await chat.ready("notes");
-  await chat.seen("files failed: ");
+  await chat.waitForText("files failed: ");
   const shown = await outputOf(chat, "/servers");
   expect(shown).toContain(`notes  ready  notes 1.2.3, revision ${revision}`);
   expect(shown).toContain("  11 tools, 3 prompts, 2 resources, 2 templates");
@@ -45,41 +45,41 @@ test("turns a server off and on", async () => {
   await chat.ready("notes");
   expect(await outputOf(chat, "/servers off notes")).toContain("notes  off");
   expect(await outputOf(chat, "/tools")).toContain("The servers offer none.");
-  await chat.refused("/call search query=x", 'There is no tool "search".');
+  await chat.expectRefusal("/call search query=x", 'There is no tool "search".');
   expect(await outputOf(chat, "/servers on notes")).toContain("notes  ready");
   await chat.ready("notes");
   await chat.type("/call search query=x");
-  await chat.seen("Found: x");
+  await chat.waitForText("Found: x");
 });
 
 test("reconnects a server that has failed", async () => {
   const files = unreliable(false);
   const chat = await openTestChat({ servers: { files } });
-  await chat.seen("files failed: ");
-  await chat.refused("/servers reconnect files", "The disk is not mounted.");
+  await chat.waitForText("files failed: ");
+  await chat.expectRefusal("/servers reconnect files", "The disk is not mounted.");
   files.isUp = true;
   expect(await outputOf(chat, "/servers reconnect files")).toContain("files  ready  files 1.0.0");
   expect(await outputOf(chat, "/servers")).not.toContain("The disk is not mounted.");
   chat.press("/tools files");
-  await chat.seen("  files__list");
+  await chat.waitForText("  files__list");
 });
 
 test("refuses unknown actions and servers, with the nearest name", async () => {
   const chat = await openTestChat({ servers: { notes: notesServer().server } });
   await chat.ready("notes");
-  await chat.refused("/servers of notes", 'There is no action "of".');
+  await chat.expectRefusal("/servers of notes", 'There is no action "of".');
   expect(await chat.text()).toContain('Did you mean "on"?');
-  await chat.refused("/servers off", "/servers off needs the name of one server.");
+  await chat.expectRefusal("/servers off", "/servers off needs the name of one server.");
   expect(await chat.text()).toContain("Such as /servers off notes");
-  await chat.refused("/servers off note", 'There is no server "note".');
-  await chat.refused("/servers off notes files", "/servers off needs the name of one server.");
+  await chat.expectRefusal("/servers off note", 'There is no server "note".');
+  await chat.expectRefusal("/servers off notes files", "/servers off needs the name of one server.");
 });
 
 test("refuses to sign in at a server that needs none", async () => {
   const chat = await openTestChat({ servers: { notes: notesServer().server } });
   await chat.ready("notes");
   await chat.type("/servers sign-in notes");
-  await chat.asked("> /servers sign-in notes");
+  await chat.waitForQuestion("> /servers sign-in notes");
   expect(await chat.text()).toContain('Server "notes" is not used over HTTP, so it has no sign-in.');
 });
 
@@ -87,19 +87,19 @@ test("Ctrl-C stops waiting for a server that does not answer", async () => {
   const hung: InProcessServer = { attach: () => new Promise(() => {}) };
   const chat = await openTestChat({ servers: { hung } });
   await chat.type("/servers reconnect hung");
-  await chat.seen("reconnect hung (Ctrl-C stops waiting)");
+  await chat.waitForText("reconnect hung (Ctrl-C stops waiting)");
   chat.press(keys.ctrlC);
-  await chat.seen("Stopped waiting for the server.");
-  await chat.asked("> /servers reconnect hung");
+  await chat.waitForText("Stopped waiting for the server.");
+  await chat.waitForQuestion("> /servers reconnect hung");
 });
 
 test("the menu offers the actions, and then the servers with their state", async () => {
   const chat = await openTestChat({ servers: { notes: notesServer().server } });
   await chat.ready("notes");
   chat.press("/servers r");
-  await chat.seen("  reconnect");
+  await chat.waitForText("  reconnect");
   chat.press(keys.tab);
-  await chat.seen("  notes  ready");
+  await chat.waitForText("  notes  ready");
   chat.press(keys.tab);
-  await chat.asked("> /servers reconnect notes");
+  await chat.waitForQuestion("> /servers reconnect notes");
 });

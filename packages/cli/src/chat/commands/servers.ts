@@ -6,11 +6,20 @@ import { visibleLine } from "../../terminal/text.ts";
 import { untilAborted } from "../../terminal/abort.ts";
 import { type Chat, interruptible } from "../session/chat.ts";
 import { countsText } from "../session/notices.ts";
-import type { ChatCommand } from "./command.ts";
-import { requireNamed, splitWords, wordMenu } from "./words.ts";
+import { type ChatCommand, requireNamed, splitWords, wordMenu } from "./command.ts";
 
 /** `words` follow the name of the server. */
 type ServerAction = (server: HostServer, words: readonly string[]) => Promise<void>;
+
+/** The states of a server in words. */
+const stateTexts: Readonly<Record<HostServer["state"], string>> = {
+  idle: "not connected",
+  connecting: "connecting",
+  ready: "ready",
+  "needs-sign-in": "needs a sign-in",
+  failed: "failed",
+  disabled: "off",
+};
 
 /** The action that accepts words after the name: scopes to request. */
 const signIn = "sign-in";
@@ -37,10 +46,8 @@ export const serversCommand: ChatCommand = {
     if (word === undefined) return showServers(chat);
     const action = requireNamed("action", word, actions);
     if (name === undefined || (more.length > 0 && word !== signIn)) {
-      throw new UsageError(
-        `/servers ${word} needs the name of one server.`,
-        `Such as /servers ${word} ${firstName(chat)}`,
-      );
+      const [example = "NAME"] = chat.host.servers.keys();
+      throw new UsageError(`/servers ${word} needs the name of one server.`, `Such as /servers ${word} ${example}`);
     }
     const server = requireNamed("server", name, chat.host.servers);
     chat.terminal.status([`${word} ${visibleLine(name)} (Ctrl-C stops waiting)`]);
@@ -56,21 +63,11 @@ export const serversCommand: ChatCommand = {
     showServer(server, chat);
   },
   suggest(words, chat) {
-    if (!words.includes(" "))
-      return wordMenu(
-        words,
-        [...actions.keys()].map((value) => ({ value: `${value} ` })),
-      );
-    return wordMenu(
-      words,
-      [...chat.host.servers].map(([value, { state }]) => ({ value, detail: stateText(state) })),
-    );
+    const actionEntries = [...actions.keys()].map((value) => ({ value: `${value} ` }));
+    const serverEntries = [...chat.host.servers].map(([value, { state }]) => ({ value, detail: stateTexts[state] }));
+    return wordMenu(words, words.includes(" ") ? serverEntries : actionEntries);
   },
 };
-
-function firstName({ host }: Chat): string {
-  return [...host.servers.keys()][0] ?? "NAME";
-}
 
 function showServers(chat: Chat): void {
   const { host, terminal } = chat;
@@ -86,23 +83,10 @@ function showServer({ name, state, info, lists, error, retryAt }: HostServer, { 
   const mark = state === "failed" ? red : state === "needs-sign-in" ? yellow : dim;
   const claims = info?.info === undefined ? "" : `${info.info.name} ${info.info.version}, revision ${info.revision}`;
   const label = `${visibleLine(name)}  `;
-  terminal.print(`${bold(label)}${mark(stateText(state))}${claims === "" ? "" : dim(`  ${visibleLine(claims)}`)}`);
+  terminal.print(`${bold(label)}${mark(stateTexts[state])}${claims === "" ? "" : dim(`  ${visibleLine(claims)}`)}`);
   if (lists && state !== "disabled") terminal.print(dim(`  ${countsText(lists)}${lists.isCached ? ", stored" : ""}`));
   if (error) terminal.print(paragraph(printable(error.message), view, "  "));
   if (state === "needs-sign-in") terminal.print(yellow(`  Sign in: /servers sign-in ${visibleLine(name)}`));
   if (state === "failed" && retryAt !== undefined)
     terminal.print(dim("  It is tried again later, or now with /servers reconnect."));
-}
-
-/** Returns the state of a server in words. */
-function stateText(state: HostServer["state"]): string {
-  const texts: Record<HostServer["state"], string> = {
-    idle: "not connected",
-    connecting: "connecting",
-    ready: "ready",
-    "needs-sign-in": "needs a sign-in",
-    failed: "failed",
-    disabled: "off",
-  };
-  return texts[state];
 }

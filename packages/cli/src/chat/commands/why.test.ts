@@ -28,13 +28,13 @@ async function openWithModel(): Promise<TestChat> {
 
 test("is refused before a message was sent", async () => {
   const chat = await openWithModel();
-  await chat.refused("/why", "Nothing was sent to the model yet.");
+  await chat.expectRefusal("/why", "Nothing was sent to the model yet.");
 });
 
 test("shows each part of the last request with an estimate of its tokens, and the total", async () => {
   const chat = await openWithModel();
   await chat.type("What is x?");
-  await chat.seen("It is x.");
+  await chat.waitForText("It is x.");
   const shown = await outputOf(chat, "/why");
   expect(shown).toContain("The last request to test/scripted");
   expect(shown).toMatch(/ 1 {2}system {4}\s+~\d+ {2}Be brief\./);
@@ -51,7 +51,7 @@ test("shows each part of the last request with an estimate of its tokens, and th
 test("/why NUMBER shows a whole part, and /why tools the tokens of each definition", async () => {
   const chat = await openWithModel();
   await chat.type("What is x?");
-  await chat.seen("It is x.");
+  await chat.waitForText("It is x.");
   expect(await outputOf(chat, "/why 2")).toBe("What is x?");
   expect(await outputOf(chat, "/why 4")).toContain("Found: x");
   const tools = await outputOf(chat, "/why tools");
@@ -64,9 +64,9 @@ test("/why NUMBER shows a whole part, and /why tools the tokens of each definiti
 test("refuses a part that the request does not have", async () => {
   const chat = await openWithModel();
   await chat.type("What is x?");
-  await chat.seen("It is x.");
+  await chat.waitForText("It is x.");
   for (const word of ["0", "5", "-1", "1.5", "everything"]) {
-    await chat.refused(`/why ${word}`, `The request has no part "${word}".`);
+    await chat.expectRefusal(`/why ${word}`, `The request has no part "${word}".`);
   }
   expect(await chat.text()).toContain("The parts are 1 to 4, and tools.");
 });
@@ -96,11 +96,11 @@ test("without a model shows the new content of an attached resource that has cha
   await chat.idle();
   notes.today = "Buy bread.";
   notes.server.resources.updated("note://today");
-  await chat.seen("has changed");
+  await chat.waitForText("has changed");
   expect(await outputOf(chat, "/why 6")).toContain("Buy bread.");
 });
 
 test("a failed /why is offered again", async () => {
   const chat = await openTestChat();
-  await chat.refused("/why 'x", "has no end.");
+  await chat.expectRefusal("/why 'x", "has no end.");
 });

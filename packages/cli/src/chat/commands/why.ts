@@ -2,10 +2,9 @@ import { printable } from "mcparley";
 import { UsageError } from "../../terminal/io.ts";
 import { showSize } from "../../terminal/show-content.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
-import type { SentPart, SentRequest } from "../model/sent-request.ts";
+import type { SentRequest } from "../model/sent-request.ts";
 import type { Chat } from "../session/chat.ts";
-import type { ChatCommand } from "./command.ts";
-import { splitWords, wordMenu } from "./words.ts";
+import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 
 /** Shows what the model was sent, with estimates of the tokens of each part. */
 export const whyCommand: ChatCommand = {
@@ -28,11 +27,11 @@ function showSummary({ parts, tools }: SentRequest, { terminal, view, model }: C
     bold(model === undefined ? "What a model would be sent" : `The last request to ${visibleLine(model)}`),
   );
   const toolTokens = tools.reduce((sum, { tokens }) => sum + tokens, 0);
-  for (const [index, part] of parts.entries()) {
-    const start = `${String(index + 1).padStart(3)}  ${part.kind.padEnd(9)} ${estimate(part.tokens)}  `;
-    terminal.print(
-      start + dim(cut(visibleLine(summaryOf(part)), Math.max(10, Math.min(view.width, 120) - start.length - 1))),
-    );
+  for (const [index, { kind, text, tokens, files }] of parts.entries()) {
+    const start = `${String(index + 1).padStart(3)}  ${kind.padEnd(9)} ${estimate(tokens)}  `;
+    const summary = [text.slice(0, 400), ...files.map(({ mediaType }) => `[${mediaType}]`)].join(" ");
+    const columns = Math.max(10, Math.min(view.width, 120) - start.length - 1);
+    terminal.print(start + dim(cut(visibleLine(summary), columns)));
   }
   terminal.print(
     `     ${"tools".padEnd(9)} ${estimate(toolTokens)}  ${dim(tools.length === 1 ? "1 definition" : `${tools.length} definitions`)}`,
@@ -44,7 +43,7 @@ function showSummary({ parts, tools }: SentRequest, { terminal, view, model }: C
 
 function showTools({ tools }: SentRequest, { terminal }: Chat): void {
   if (tools.length === 0) terminal.print("The request had no tools.");
-  for (const { name, tokens } of tools.toSorted((one, other) => other.tokens - one.tokens)) {
+  for (const { name, tokens } of tools.toSorted((a, b) => b.tokens - a.tokens)) {
     terminal.print(`${estimate(tokens)}  ${visibleLine(name)}`);
   }
 }
@@ -59,10 +58,6 @@ function showPart(word: string, { parts }: SentRequest, { terminal, view }: Chat
   terminal.print(printable(part.text));
   for (const { mediaType, bytes } of part.files)
     terminal.print(view.style.dim(`[${visibleLine(mediaType)}, ${showSize(bytes)}]`));
-}
-
-function summaryOf({ text, files }: SentPart): string {
-  return [text.slice(0, 400), ...files.map(({ mediaType }) => `[${mediaType}]`)].join(" ");
 }
 
 function estimate(tokens: number): string {

@@ -62,18 +62,18 @@ describe("the answer", () => {
   });
 
   test("no has no reason if the user composed the call", async () => {
-    const { renderer, screen, left } = scriptedDialogs(["n"]);
+    const { renderer, screen, unusedAnswers } = scriptedDialogs(["n"]);
     const asked = request({ origin: { callId: "1", by: "program" } });
     expect(await renderer.approve(asked, signal)).toEqual({ action: "deny" });
     expect(screen()).toContain('You asked to call the tool "delete_page"');
     expect(screen()).not.toContain("Reason for the model");
-    expect(left).toEqual([]);
+    expect(unusedAnswers).toEqual([]);
   });
 
   test("a sentence that begins with a choice is no answer", async () => {
-    const { renderer, left } = scriptedDialogs(["yes please delete it", "n", ""]);
+    const { renderer, unusedAnswers } = scriptedDialogs(["yes please delete it", "n", ""]);
     expect(await renderer.approve(request(), signal)).toEqual({ action: "deny" });
-    expect(left).toEqual([]);
+    expect(unusedAnswers).toEqual([]);
   });
 
   test("always states what is remembered, and must be confirmed", async () => {

@@ -2,10 +2,9 @@ import type { ApprovalRequest, Renderer } from "@mcparley/host";
 import type { RunDialog, Talk } from "../../terminal/questions/choose.ts";
 import { Dismissed } from "../../terminal/questions/prompter.ts";
 import { askApproval, isDestructive } from "./approve.ts";
-import { askFields } from "./form.ts";
+import { askFields, askVisit } from "./input-requests.ts";
 import { askReview } from "./review.ts";
 import { askSample, askSampled } from "./sampling.ts";
-import { askVisit } from "./url.ts";
 
 /** The terminal and the state of the chat that the dialogs need. */
 export interface DialogSetting {
@@ -21,48 +20,37 @@ export interface DialogSetting {
 
 /** Returns the renderer of the chat, which asks at the terminal. Without an answer it refuses, and it never throws. */
 export function chatRenderer(setting: DialogSetting): Required<Omit<Renderer, "trust">> {
-  const { isComposed, isManual, openUrl } = setting;
-  const denied = { action: "deny" } as const;
-  const cancelled = { action: "cancel" } as const;
+  const { talk, openUrl, isComposed, isManual, onError } = setting;
+  const denial = { action: "deny" } as const;
+  const cancellation = { action: "cancel" } as const;
+
+  /** Runs a dialog. Returns `refusal` if it is withdrawn or fails. */
+  async function ask<T>(signal: AbortSignal, refusal: T, dialog: (talk: Talk) => Promise<T>): Promise<T> {
+    try {
+      const answer = await talk(signal, (prompter, view) => dialog({ prompter, view }));
+      // The server may have withdrawn the request while its answer was typed.
+      return signal.aborted ? refusal : answer;
+    } catch (error) {
+      if (!(error instanceof Dismissed)) onError?.(error instanceof Error ? error : new Error(String(error)));
+      return refusal;
+    }
+  }
+
   return {
-    review: (request, signal) =>
-      answer(setting, signal, { refusal: { accepted: [] }, ask: (talk) => askReview(request, talk) }),
+    review: (request, signal) => ask(signal, { accepted: [] }, (terminal) => askReview(request, terminal)),
     approve: (request, signal) => {
       if (isComposed(request) && !isDestructive(request.tool)) return { action: "allow" };
-      return answer(setting, signal, { refusal: denied, ask: (talk) => askApproval(request, talk) });
+      return ask(signal, denial, (terminal) => askApproval(request, terminal));
     },
-    form: (request, signal) => answer(setting, signal, { refusal: cancelled, ask: (talk) => askFields(request, talk) }),
-    url: (request, signal) =>
-      answer(setting, signal, { refusal: cancelled, ask: (talk) => askVisit(request, openUrl, talk) }),
+    form: (request, signal) => ask(signal, cancellation, (terminal) => askFields(request, terminal)),
+    url: (request, signal) => ask(signal, cancellation, (terminal) => askVisit(request, openUrl, terminal)),
     // `chatSignIn` shows the scopes and asks before it opens the page.
     signIn: () => ({ action: "allow" }),
-    sample: (request, signal) =>
-      answer(setting, signal, { refusal: denied, ask: (talk) => askSample(request, isManual, talk) }),
+    sample: (request, signal) => ask(signal, denial, (terminal) => askSample(request, isManual, terminal)),
     sampled: (request, signal) => {
       // The user has written the answer.
       if (isManual) return { action: "allow" };
-      return answer(setting, signal, { refusal: denied, ask: (talk) => askSampled(request, talk) });
+      return ask(signal, denial, (terminal) => askSampled(request, terminal));
     },
   };
-}
-
-/** A question, and the answer if it is withdrawn. */
-interface Dialog<T> {
-  readonly refusal: T;
-  readonly ask: (talk: Talk) => Promise<T>;
-}
-
-async function answer<T>(
-  { talk, onError }: DialogSetting,
-  signal: AbortSignal,
-  { refusal, ask }: Dialog<T>,
-): Promise<T> {
-  try {
-    const answered = await talk(signal, (prompter, view) => ask({ prompter, view }));
-    // The server may have withdrawn the request while its answer was typed.
-    return signal.aborted ? refusal : answered;
-  } catch (error) {
-    if (!(error instanceof Dismissed)) onError?.(error instanceof Error ? error : new Error(String(error)));
-    return refusal;
-  }
 }

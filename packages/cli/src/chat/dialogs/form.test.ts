@@ -132,13 +132,13 @@ describe("the check of the form", () => {
   });
 
   test("shows problems of the whole form, which is then edited and not sent", async () => {
-    const { renderer, screen, left } = scriptedDialogs(["ber", "ber", "send", "e", "", "par", "s"]);
+    const { renderer, screen, unusedAnswers } = scriptedDialogs(["ber", "ber", "send", "e", "", "par", "s"]);
     const answer = await renderer.form(request([from, to], { check: differ }), signal);
     expect(answer).toEqual({ action: "accept", content: { from: "ber", to: "par" } });
     expect(screen()).toContain(
       "It cannot be sent:\n  ! The answer must name two places.\n[e]dit, [d]ecline or [c]ancel? send\n",
     );
-    expect(left).toEqual([]);
+    expect(unusedAnswers).toEqual([]);
   });
 
   test("asks only for the fields with problems", async () => {

@@ -116,9 +116,9 @@ describe("one by one", () => {
   });
 
   test("stops without the rest", async () => {
-    const { renderer, left } = scriptedDialogs(["o", "y", "q", "y"]);
+    const { renderer, unusedAnswers } = scriptedDialogs(["o", "y", "q", "y"]);
     expect(await renderer.review(request(), signal)).toEqual({ accepted: [changes[0]] });
-    expect(left).toEqual([]);
+    expect(unusedAnswers).toEqual([]);
   });
 
   test("accepts nothing without a confirmation", async () => {

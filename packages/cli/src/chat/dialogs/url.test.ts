@@ -14,9 +14,9 @@ function request(changes: Partial<UrlRequest> = {}): UrlRequest {
 }
 
 test("shows who asks, the URL and its host, and opens it after a yes", async () => {
-  const { renderer, screen, opened } = scriptedDialogs(["yes"]);
+  const { renderer, screen, openedUrls } = scriptedDialogs(["yes"]);
   expect(await renderer.url(request(), signal)).toEqual({ action: "accept" });
-  expect(opened).toEqual(["https://sign.example/in?a=1&b=2"]);
+  expect(openedUrls).toEqual(["https://sign.example/in?a=1&b=2"]);
   expect(screen()).toMatchInlineSnapshot(`
     "
     The server "wiki" asks you to open a page in your browser (during tools/call
@@ -38,9 +38,9 @@ test.each([
   ["n", "decline"],
   ["cancel", "cancel"],
 ])("%s opens nothing", async (typed, action) => {
-  const { renderer, opened } = scriptedDialogs([typed]);
+  const { renderer, openedUrls } = scriptedDialogs([typed]);
   expect(await renderer.url(request(), signal)).toEqual({ action });
-  expect(opened).toEqual([]);
+  expect(openedUrls).toEqual([]);
 });
 
 test("states that no browser could be started", async () => {

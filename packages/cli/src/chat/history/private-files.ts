@@ -1,29 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { type Stats, constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, rename, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { UsageError } from "../../terminal/io.ts";
 
 /** The id of the user that must own files. Undefined on Windows, which has no such owners and modes. */
-export type Uid = number | undefined;
+const user = process.getuid?.();
 
 /**
  * Creates a folder with access for its owner only, unless it exists. Rejects with a `UsageError` if another user owns it or can write
  * to it.
  */
-export async function makePrivateFolder(folder: string, uid: Uid): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    checkFolder(folder, await lstat(folder), uid);
-  } catch (error) {
+export async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw asUsageError(folder, error);
-  }
+  });
+  await hasPrivateFolder(folder);
 }
 
 /** Whether a folder exists. Rejects like `makePrivateFolder` if it cannot be trusted. */
-export async function hasPrivateFolder(folder: string, uid: Uid): Promise<boolean> {
+export async function hasPrivateFolder(folder: string): Promise<boolean> {
   try {
-    checkFolder(folder, await lstat(folder), uid);
+    const stats = await lstat(folder);
+    if (!stats.isDirectory()) throw new UsageError(`${folder} is not a folder.`, "Remove it.");
+    checkAccess(folder, stats);
     return true;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return false;
@@ -31,34 +31,25 @@ export async function hasPrivateFolder(folder: string, uid: Uid): Promise<boolea
   }
 }
 
-/** The limits of `readPrivateFile`. */
-interface ReadLimits {
-  readonly uid: Uid;
-  /** Maximum size of the file in bytes. */
-  readonly maxBytes: number;
-  /** Number of bytes to read from the start of the file. Default: all. */
-  readonly first?: number;
-}
-
 /**
- * Returns the text of a file, or undefined if it does not exist. Rejects with a `UsageError` if it is too large, is a link, or another
- * user owns it or can write to it.
+ * Returns the text of a file, or undefined if it does not exist. Rejects with a `UsageError` if it has more than `maxBytes`, is a link, or
+ * another user owns it or can write to it. `first` is the number of bytes to read from its start. Default: all.
  */
-export async function readPrivateFile(file: string, limits: ReadLimits): Promise<string | undefined> {
+export async function readPrivateFile(file: string, maxBytes: number, first?: number): Promise<string | undefined> {
   let handle: FileHandle | undefined;
   try {
     // Without O_NONBLOCK, a named pipe would block the command.
     handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     // The open file is checked, so that it cannot be replaced between the check and the reading.
-    const about = await handle.stat();
-    if (!about.isFile()) throw new UsageError(`${file} is not a regular file.`, "Remove it.");
-    checkAccess(file, about, limits.uid);
-    if (about.size > limits.maxBytes) {
-      const problem = `${file} has ${about.size} bytes, and the limit is ${limits.maxBytes}.`;
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new UsageError(`${file} is not a regular file.`, "Remove it.");
+    checkAccess(file, stats);
+    if (stats.size > maxBytes) {
+      const problem = `${file} has ${stats.size} bytes, and the limit is ${maxBytes}.`;
       throw new UsageError(problem, "Delete the file to remove the conversation.");
     }
-    if (limits.first === undefined) return await handle.readFile("utf8");
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(limits.first), 0, limits.first, 0);
+    if (first === undefined) return await handle.readFile("utf8");
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(first), 0, first, 0);
     return buffer.toString("utf8", 0, bytesRead);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
@@ -89,21 +80,62 @@ async function flushFolder(folder: string): Promise<void> {
   await handle?.close();
 }
 
-function checkFolder(folder: string, about: Stats, uid: Uid): void {
-  if (!about.isDirectory()) throw new UsageError(`${folder} is not a folder.`, "Remove it.");
-  checkAccess(folder, about, uid);
+/** Milliseconds after which a lock or a temporary file belongs to a process that crashed. A save takes less than a second. */
+const lockTimeout = 30_000;
+
+/**
+ * Calls `action` while no other process writes the conversation. Returns undefined, and does not call it, if another one does.
+ *
+ * It does not wait: two processes that write the same conversation at the same time are a conflict in any case. Two processes that
+ * find the lock of a crashed one in the same millisecond can both receive it.
+ */
+export async function withChatLock<T>(
+  { folder, id }: { folder: string; id: string },
+  action: () => Promise<T>,
+): Promise<T | undefined> {
+  const lock = path.join(folder, `.${id}.lock`);
+  if (!(await create(lock))) {
+    await removeAbandoned(folder);
+    if (!(await create(lock))) return undefined;
+  }
+  try {
+    return await action();
+  } finally {
+    await rm(lock, { force: true });
+  }
 }
 
-function checkAccess(place: string, { mode, uid: owner, gid }: Stats, uid: Uid): void {
-  if (uid === undefined) return;
-  if (owner !== uid && owner !== 0) {
+/** Creates a file. Returns false if it exists. */
+async function create(file: string): Promise<boolean> {
+  try {
+    await (await open(file, "wx", 0o600)).close();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw new UsageError(`${file} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/** Removes the locks and the temporary files of processes that crashed. */
+export async function removeAbandoned(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names.filter((name) => /^\..*\.(?:lock|tmp)$/.test(name))) {
+    const file = path.join(folder, name);
+    const stats = await stat(file).catch(() => undefined);
+    if (stats && Date.now() - stats.mtimeMs > lockTimeout) await rm(file, { force: true });
+  }
+}
+
+function checkAccess(place: string, { mode, uid: owner, gid }: Stats): void {
+  if (user === undefined) return;
+  if (owner !== user && owner !== 0) {
     throw new UsageError(
       `${place} belongs to another user (uid ${owner}), who could change stored conversations.`,
       "Remove it, or continue without stored conversations: --no-history",
     );
   }
   // On many systems each user has a group of the same number, without other members.
-  const isOwnGroup = gid === uid && uid !== 0;
+  const isOwnGroup = gid === user && user !== 0;
   if ((mode & 0o002) === 0 && ((mode & 0o020) === 0 || isOwnGroup)) return;
   throw new UsageError(
     `${place} can be written by other users (mode ${(mode & 0o777).toString(8)}), who could change stored conversations.`,

@@ -15,11 +15,11 @@ interface StorableTargets {
  */
 export function storableTargets(words: readonly string[]): StorableTargets {
   const end = words.indexOf("--");
-  const before = end === -1 ? words : words.slice(0, end);
+  const targetWords = end === -1 ? words : words.slice(0, end);
   const program = end === -1 ? undefined : words[end + 1];
-  const leftOut = before.filter((word) => !isStorable(word)).map(shownWord);
+  const leftOut = targetWords.filter((word) => !isStorable(word)).map(shownWord);
   return {
-    targets: before.filter(isStorable),
+    targets: targetWords.filter(isStorable),
     leftOut: program === undefined ? leftOut : [...leftOut, visibleLine(`-- ${program} ...`)],
   };
 }

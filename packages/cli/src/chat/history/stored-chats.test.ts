@@ -13,7 +13,8 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
-import { type ChatHistory, type HistorySurroundings, type StoredChat, openHistory, titleOf } from "./stored-chats.ts";
+import { type StoredChat, newChatId } from "./chat-file.ts";
+import { ChatHistory, type HistorySurroundings, titleOf } from "./stored-chats.ts";
 
 const uid = process.getuid?.();
 
@@ -32,7 +33,7 @@ async function home(options: Partial<HistorySurroundings> = {}): Promise<Home> {
     ...options,
   };
   const folder = join(base, "state/mcparley/chats");
-  return { folder, surroundings, history: openHistory(surroundings), file: (id) => join(folder, `${id}.json`) };
+  return { folder, surroundings, history: new ChatHistory(surroundings), file: (id) => join(folder, `${id}.json`) };
 }
 
 function conversation(text: string): object {
@@ -54,29 +55,29 @@ function chat(id: string, text = "Cancel order 7.", updatedAt = 2000): StoredCha
 describe("a stored conversation", () => {
   test("is loaded by another process as it was saved", async () => {
     const { history, surroundings } = await home();
-    const saved = chat(history.newId(), "Line 1\nLine 2 \u2028 “quoted”");
+    const saved = chat(newChatId(), "Line 1\nLine 2 \u2028 “quoted”");
     expect(await history.save(saved)).toBe(saved.id);
-    expect(await openHistory(surroundings).load(saved.id.slice(0, 4))).toEqual(saved);
-    expect(await openHistory(surroundings).load("last")).toEqual(saved);
+    expect(await new ChatHistory(surroundings).load(saved.id.slice(0, 4))).toEqual(saved);
+    expect(await new ChatHistory(surroundings).load("last")).toEqual(saved);
   });
 
   test("can have no model", async () => {
     const { history } = await home();
-    const saved = { ...chat(history.newId()), model: undefined };
+    const saved = { ...chat(newChatId()), model: undefined };
     await history.save(saved);
     expect(await history.load(saved.id)).toEqual(saved);
   });
 
   test.skipIf(uid === undefined)("is readable for its owner only, and so is its folder", async () => {
     const { history, folder, file } = await home();
-    const id = await history.save(chat(history.newId()));
+    const id = await history.save(chat(newChatId()));
     expect([statSync(folder).mode & 0o777, statSync(file(id)).mode & 0o777]).toEqual([0o700, 0o600]);
     expect(readdirSync(folder)).toEqual([`${id}.json`]);
   });
 
   test("is replaced by later saves of the same process, also at the same time", async () => {
     const { history } = await home();
-    const id = history.newId();
+    const id = newChatId();
     const ids = await Promise.all([
       history.save(chat(id, "a")),
       history.save(chat(id, "b")),
@@ -88,7 +89,7 @@ describe("a stored conversation", () => {
 
   test("is removed", async () => {
     const { history, file } = await home();
-    const id = await history.save(chat(history.newId()));
+    const id = await history.save(chat(newChatId()));
     await history.remove(id);
     expect(existsSync(file(id))).toBe(false);
     expect(await history.list()).toEqual([]);
@@ -97,7 +98,7 @@ describe("a stored conversation", () => {
 
   test("loses targets that a file must not add to a command line", async () => {
     const { history, file } = await home();
-    const id = await history.save(chat(history.newId()));
+    const id = await history.save(chat(newChatId()));
     writeFileSync(file(id), readFileSync(file(id), "utf8").replace('["orders"]', '["orders","--yes","--","sh"]'));
     expect((await history.load(id)).targets).toEqual(["orders"]);
   });
@@ -113,8 +114,8 @@ test("nothing is created until a conversation is saved", async () => {
 describe("two processes with the same conversation", () => {
   test("both keep their messages: the later save becomes a new conversation", async () => {
     const { history, surroundings } = await home();
-    const id = await history.save(chat(history.newId(), "start"));
-    const other = openHistory(surroundings);
+    const id = await history.save(chat(newChatId(), "start"));
+    const other = new ChatHistory(surroundings);
     await other.load(id);
     expect(await history.save(chat(id, "first"))).toBe(id);
     const copy = await other.save(chat(id, "second"));
@@ -124,8 +125,8 @@ describe("two processes with the same conversation", () => {
 
   test("use one new conversation for all later saves of the old id", async () => {
     const { history, surroundings } = await home();
-    const id = await history.save(chat(history.newId(), "start"));
-    const other = openHistory(surroundings);
+    const id = await history.save(chat(newChatId(), "start"));
+    const other = new ChatHistory(surroundings);
     const copy = await other.save(chat(id, "second"));
     expect(await other.save(chat(id, "third"))).toBe(copy);
     expect(await other.save(chat(copy, "fourth"))).toBe(copy);
@@ -134,8 +135,8 @@ describe("two processes with the same conversation", () => {
 
   test("lose nothing if they save at the same time", async () => {
     const { history, surroundings } = await home();
-    const id = await history.save(chat(history.newId(), "start"));
-    const processes = Array.from({ length: 8 }, () => openHistory(surroundings));
+    const id = await history.save(chat(newChatId(), "start"));
+    const processes = Array.from({ length: 8 }, () => new ChatHistory(surroundings));
     await Promise.all(processes.map((one) => one.load(id)));
     const ids = await Promise.all(processes.map((one, index) => one.save(chat(id, `process ${index}`))));
     const titles = await Promise.all(ids.map(async (saved) => (await history.load(saved)).title));
@@ -144,7 +145,7 @@ describe("two processes with the same conversation", () => {
 
   test("continue after a crash during a save", async () => {
     const { history, folder } = await home();
-    const id = await history.save(chat(history.newId(), "start"));
+    const id = await history.save(chat(newChatId(), "start"));
     for (const name of [`.${id}.lock`, ".crashed.tmp"]) {
       writeFileSync(join(folder, name), "");
       utimesSync(join(folder, name), 1, 1);
@@ -155,8 +156,8 @@ describe("two processes with the same conversation", () => {
 
   test("write a conversation again that another one has deleted", async () => {
     const { history, surroundings } = await home();
-    const id = await history.save(chat(history.newId()));
-    await openHistory(surroundings).remove(id);
+    const id = await history.save(chat(newChatId()));
+    await new ChatHistory(surroundings).remove(id);
     expect(await history.save(chat(id, "again"))).toBe(id);
     expect((await history.load(id)).title).toBe("again");
   });
@@ -165,7 +166,7 @@ describe("two processes with the same conversation", () => {
 describe("the list", () => {
   test("has the newest conversation first, without the messages", async () => {
     const { history } = await home();
-    const [old, recent] = [history.newId(), history.newId()];
+    const [old, recent] = [newChatId(), newChatId()];
     await history.save(chat(recent, "recent", 5000));
     await history.save(chat(old, "old", 3000));
     const { conversation: _, ...summary } = chat(recent, "recent", 5000);
@@ -176,7 +177,7 @@ describe("the list", () => {
 
   test("leaves out damaged files, and reads files that were formatted", async () => {
     const { history, file } = await home();
-    const formatted = await history.save(chat(history.newId()));
+    const formatted = await history.save(chat(newChatId()));
     writeFileSync(file(formatted), JSON.stringify(JSON.parse(readFileSync(file(formatted), "utf8")), null, 2));
     writeFileSync(file("aaaaaaaaaa"), "{");
     expect((await history.list()).map(({ id }) => id)).toEqual([formatted]);
@@ -187,36 +188,36 @@ describe("limits", () => {
   test("keeps 200 conversations by default, and deletes the oldest", async () => {
     const { history, folder, file, surroundings } = await home();
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const ids = Array.from({ length: 200 }, () => history.newId());
+    const ids = Array.from({ length: 200 }, () => newChatId());
     for (const [index, id] of ids.entries()) {
       writeFileSync(file(id), "{}", { mode: 0o600 });
       utimesSync(file(id), 1000 + index, 1000 + index);
     }
     const stored = (): string[] => ids.filter((id) => existsSync(file(id)));
-    const own = await history.save(chat(history.newId()));
+    const own = await history.save(chat(newChatId()));
     expect([readdirSync(folder).length, existsSync(file(own))]).toEqual([200, true]);
     expect(stored()).toEqual(ids.slice(1));
-    await openHistory(surroundings).save(chat(own, "copy of another process"));
+    await new ChatHistory(surroundings).save(chat(own, "copy of another process"));
     expect([readdirSync(folder).length, existsSync(file(own))]).toEqual([200, true]);
     expect(stored()).toEqual(ids.slice(2));
   });
 
   test("never deletes a conversation that this process uses", async () => {
     const { surroundings, file } = await home({ maxChats: 2 });
-    const history = openHistory(surroundings);
-    const used = await history.save(chat(history.newId()));
-    const unused = await openHistory(surroundings).save(chat(history.newId()));
+    const history = new ChatHistory(surroundings);
+    const used = await history.save(chat(newChatId()));
+    const unused = await new ChatHistory(surroundings).save(chat(newChatId()));
     utimesSync(file(used), 1, 1);
     utimesSync(file(unused), 2, 2);
-    await history.save(chat(history.newId()));
+    await history.save(chat(newChatId()));
     expect([existsSync(file(used)), existsSync(file(unused))]).toEqual([true, false]);
   });
 
   test("refuses a conversation one byte over the limit, and keeps the stored one", async () => {
     const { surroundings, history, file } = await home();
-    const id = await history.save(chat(history.newId(), "12345"));
+    const id = await history.save(chat(newChatId(), "12345"));
     const maxBytes = statSync(file(id)).size;
-    const limited = openHistory({ ...surroundings, maxBytes });
+    const limited = new ChatHistory({ ...surroundings, maxBytes });
     await limited.load(id);
     expect(await limited.save(chat(id, "54321"))).toBe(id);
     const tooLarge = { ...chat(id, "54321"), conversation: conversation("543210") };
@@ -228,7 +229,7 @@ describe("limits", () => {
       }),
     );
     expect((await limited.load(id)).title).toBe("54321");
-    await expect(openHistory({ ...surroundings, maxBytes: maxBytes - 1 }).load(id)).rejects.toThrow("the limit is");
+    await expect(new ChatHistory({ ...surroundings, maxBytes: maxBytes - 1 }).load(id)).rejects.toThrow("the limit is");
   });
 });
 
@@ -261,7 +262,7 @@ describe("a damaged file", () => {
 describe.skipIf(uid !== 0)("files that cannot be trusted", () => {
   test("a file that others can write is refused", async () => {
     const { history, file } = await home();
-    const id = await history.save(chat(history.newId()));
+    const id = await history.save(chat(newChatId()));
     chmodSync(file(id), 0o602);
     await expect(history.load(id)).rejects.toThrow("can be written by other users (mode 602)");
     await expect(history.save(chat(id))).rejects.toThrow("can be written by other users (mode 602)");
@@ -269,16 +270,16 @@ describe.skipIf(uid !== 0)("files that cannot be trusted", () => {
 
   test("a file or a folder of another user is refused", async () => {
     const { surroundings, history, folder, file } = await home();
-    const id = await history.save(chat(history.newId()));
+    const id = await history.save(chat(newChatId()));
     chownSync(file(id), 12_345, 0);
     await expect(history.load(id)).rejects.toThrow("belongs to another user (uid 12345)");
     chownSync(folder, 12_345, 0);
-    await expect(openHistory(surroundings).list()).rejects.toThrow("belongs to another user (uid 12345)");
+    await expect(new ChatHistory(surroundings).list()).rejects.toThrow("belongs to another user (uid 12345)");
   });
 
   test("a link is refused", async () => {
     const { history, folder, file } = await home();
-    const id = await history.save(chat(history.newId()));
+    const id = await history.save(chat(newChatId()));
     symlinkSync(file(id), file("aaaaaaaaaa"));
     await expect(history.load("aaaaaaaaaa")).rejects.toThrow("is a symbolic link");
     chmodSync(folder, 0o777);

@@ -41,8 +41,8 @@ export function toMarkdown(messages: readonly Message[], meta: TranscriptMeta): 
 
 /** Returns a conversation as JSON with all of its data, also the content of files. Dangerous characters are escaped as JSON. */
 export function toJson(messages: readonly Message[], { id, title, model, servers, savedAt }: TranscriptMeta): string {
-  const about = { id: id ?? null, title, model: model ?? null, servers, savedAt: new Date(savedAt).toISOString() };
-  return `${printableJson({ ...about, messages }, 2)}\n`;
+  const facts = { id: id ?? null, title, model: model ?? null, servers, savedAt: new Date(savedAt).toISOString() };
+  return `${printableJson({ ...facts, messages }, 2)}\n`;
 }
 
 /** A transcript to write. */
@@ -87,8 +87,8 @@ function serversOfCalls(messages: readonly Message[]): Map<string, string> {
   const results = messages.flatMap((message) => (message.role === "tool" ? message.content : []));
   return new Map(
     results.flatMap(({ callId, content }) => {
-      const from = content.find((part): part is TextPart => part.type === "text" && part.from !== undefined)?.from;
-      return from === undefined ? [] : [[callId, from.server]];
+      const origin = content.find((part): part is TextPart => part.type === "text" && part.from !== undefined)?.from;
+      return origin === undefined ? [] : [[callId, origin.server]];
     }),
   );
 }
@@ -96,10 +96,10 @@ function serversOfCalls(messages: readonly Message[]): Map<string, string> {
 function messageBlocks(message: Message, servers: ReadonlyMap<string, string>): string[] {
   switch (message.role) {
     case "system":
-      return ["## System", quoted(message.content)];
+      return ["## System", quote(message.content)];
     case "user": {
       const { content } = message;
-      return ["## User", ...(typeof content === "string" ? [quoted(content)] : content.map(contentBlock))];
+      return ["## User", ...(typeof content === "string" ? [quote(content)] : content.map(contentBlock))];
     }
     case "assistant":
       return ["## Model", ...message.content.flatMap(modelBlocks)];
@@ -110,28 +110,28 @@ function messageBlocks(message: Message, servers: ReadonlyMap<string, string>): 
 
 function modelBlocks(part: AssistantPart): string[] {
   if (part.type === "tool-call") {
-    return [`### Call of ${code(part.name)}`, fenced(printableJson(part.arguments, 2), "json")];
+    return [`### Call of ${code(part.name)}`, codeBlock(printableJson(part.arguments, 2), "json")];
   }
-  if (part.type === "reasoning") return part.text === "" ? [] : ["### Reasoning", quoted(part.text)];
+  if (part.type === "reasoning") return part.text === "" ? [] : ["### Reasoning", quote(part.text)];
   return [contentBlock(part)];
 }
 
 function resultBlocks({ name, content, isError }: ToolResultPart, server: string | undefined): string[] {
   const facts = [server === undefined ? "host" : `server ${code(server)}`, ...(isError ? ["error"] : [])];
   // The texts of the host in a result can contain names and messages of servers.
-  const blocks = content.map((part) => (part.type === "text" ? fenced(partText(part), "text") : contentBlock(part)));
+  const blocks = content.map((part) => (part.type === "text" ? codeBlock(partText(part), "text") : contentBlock(part)));
   return [`### Result of ${code(name)} (${facts.join(", ")})`, ...blocks];
 }
 
 function contentBlock(part: TextPart | FilePart): string {
   if (part.type === "file") return inline(fileText(part));
-  if (!part.from) return quoted(part.text);
+  if (!part.from) return quote(part.text);
   const origin = `Text of the server ${code(part.from.server)}, ${code(part.from.name)}:`;
-  return `${origin}\n\n${fenced(partText(part), "text")}`;
+  return `${origin}\n\n${codeBlock(partText(part), "text")}`;
 }
 
 /** Returns text as a quotation. An open code block or comment in it ends with the quotation. */
-function quoted(text: string): string {
+function quote(text: string): string {
   return printable(text)
     .split("\n")
     .map((line) => (line === "" ? ">" : `> ${line}`))
@@ -139,7 +139,7 @@ function quoted(text: string): string {
 }
 
 /** Returns text in a code block. Its fence is longer than any run of backticks in the text. */
-function fenced(text: string, language: string): string {
+function codeBlock(text: string, language: string): string {
   const safe = printable(text);
   const fence = "`".repeat(Math.max(3, longestRun(safe) + 1));
   return `${fence}${language}\n${safe}\n${fence}`;

@@ -8,7 +8,7 @@ export interface BaseUrl {
   readonly href: string;
   readonly origin: string;
   /** Origin and path as they may be shown. */
-  readonly shown: string;
+  readonly displayText: string;
 }
 
 /**
@@ -44,7 +44,7 @@ export function readBaseUrl(text: string, where: string, sendsKey: boolean): Bas
     );
   }
   const href = url.origin + path;
-  return { href, origin: url.origin, shown: redact(href) };
+  return { href, origin: url.origin, displayText: redact(href) };
 }
 
 const example = "http://127.0.0.1:8080/v1";

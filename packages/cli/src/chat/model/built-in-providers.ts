@@ -52,9 +52,9 @@ export function addressOf(
   name: string,
   provider: BuiltInProvider,
   env: Readonly<Record<string, string | undefined>>,
-): { url: string; from?: string } {
+): { url: string; variable?: string } {
   const host = name === "ollama" ? env.OLLAMA_HOST?.trim() : undefined;
-  return host ? { url: readOllamaHost(host), from: "OLLAMA_HOST" } : { url: provider.url };
+  return host ? { url: readOllamaHost(host), variable: "OLLAMA_HOST" } : { url: provider.url };
 }
 
 /**
@@ -63,8 +63,8 @@ export function addressOf(
  */
 function readOllamaHost(text: string): string {
   const value = text.replace(/^["'\s]+|["'\s]+$/g, "");
-  const [, scheme, rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/is.exec(value) ?? [];
-  const [, hostAndPort = "", path = ""] = /^([^/]*)(.*)$/s.exec(rest) ?? [];
+  const [, scheme, address = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/is.exec(value) ?? [];
+  const [, hostAndPort = "", path = ""] = /^([^/]*)(.*)$/s.exec(address) ?? [];
   // An IPv6 address without brackets has no port.
   const authority = /^[^[\]]*:[^[\]]*:/.test(hostAndPort) ? `[${hostAndPort}]` : hostAndPort;
   const [, host = "", port = ""] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(authority) ?? [];

@@ -5,7 +5,7 @@ import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { type ChatSettings, readChatSettings } from "./chat-settings.ts";
 
 /** Returns the settings of a file, and its path. */
-async function read(text: string): Promise<{ settings: () => ChatSettings; file: string }> {
+async function read(text: string): Promise<{ settings: () => Promise<ChatSettings>; file: string }> {
   const folder = await temporaryFolder({ "mcparley/chat.json": text });
   const surroundings = { env: { XDG_CONFIG_HOME: folder }, platform: "linux" } as const;
   return { settings: () => readChatSettings(surroundings), file: join(folder, "mcparley", "chat.json") };
@@ -19,7 +19,7 @@ test("reads all settings, with comments and a trailing comma", async () => {
     "apiKeyEnv": "LLM_KEY",
     "providers": { "anthropic": "@ai-sdk/anthropic#anthropic", },
   }`);
-  expect(settings()).toEqual({
+  expect(await settings()).toEqual({
     file,
     model: "qwen3",
     baseUrl: "http://127.0.0.1:8080/v1",
@@ -32,7 +32,7 @@ test("reads all settings, with comments and a trailing comma", async () => {
 
 test("returns no settings without a file", async () => {
   const folder = await temporaryFolder();
-  const settings = readChatSettings({ env: { XDG_CONFIG_HOME: folder }, platform: "linux" });
+  const settings = await readChatSettings({ env: { XDG_CONFIG_HOME: folder }, platform: "linux" });
   expect(settings).toMatchObject({ model: undefined, baseUrl: undefined, apiKeyEnv: undefined });
   expect(settings.providers.size).toBe(0);
 });
@@ -85,12 +85,14 @@ test.each([
   ],
 ])("rejects %s with the line and the cure", async (_, text, message, hint) => {
   const { settings, file } = await read(text);
-  expect(settings).toThrow(expect.objectContaining({ name: "UsageError", message: file + message, hint }));
+  await expect(settings()).rejects.toThrow(
+    expect.objectContaining({ name: "UsageError", message: file + message, hint }),
+  );
 });
 
 test("does not repeat a key that is in place of the name of a variable", async () => {
   const { settings } = await read('{"model": "x", "apiKeyEnv": "sk-4711-secret"}');
-  expect(settings).toThrow(
+  await expect(settings()).rejects.toThrow(
     expect.objectContaining({
       message: expect.not.stringContaining("4711"),
       hint: 'It must be the name of an environment variable, such as "LLM_KEY", and not the key.',
@@ -101,5 +103,5 @@ test("does not repeat a key that is in place of the name of a variable", async (
 test.skipIf(process.platform === "win32")("refuses a file that other users can write", async () => {
   const { settings, file } = await read("{}");
   chmodSync(file, 0o666);
-  expect(settings).toThrow(`${file}: Other users can write to the file (mode 666)`);
+  await expect(settings()).rejects.toThrow(`${file}: Other users can write to the file (mode 666)`);
 });

@@ -1,12 +1,21 @@
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { readTrustedFile } from "@mcparley/config";
-import { withUsageErrors } from "../../targets/config-problem.ts";
+import { configured } from "../../targets/find-target.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { JsonSyntaxError, type ParsedJson, parseJsonWithComments } from "../../terminal/json.ts";
 import { configFolder } from "../../terminal/user-folders.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { type PackageExport, readPackageExport } from "./package-export.ts";
+
+/** An export of a package: `@ai-sdk/google-vertex/anthropic#vertexAnthropic`. */
+export interface PackageExport {
+  /** The name of the package, such as `@ai-sdk/google-vertex`. */
+  readonly package: string;
+  /** The package with its subpath, as in an import. */
+  readonly specifier: string;
+  /** The name of the export. */
+  readonly export: string;
+}
 
 /** The user's settings for the chat, from the file `chat.json` in the configuration folder of the command. */
 export interface ChatSettings {
@@ -33,40 +42,60 @@ const members: Readonly<Record<string, string>> = {
 /**
  * Reads the user's settings for the chat. Without the file, all settings are undefined or empty.
  *
- * Throws `UsageError` with file, line and cure for an invalid file, and for one that other users can write.
+ * Rejects with a `UsageError` with file, line and cure for an invalid file, and for one that other users can write.
  */
-export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform">): ChatSettings {
+export async function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform">): Promise<ChatSettings> {
   const file = join(configFolder(surroundings), "chat.json");
-  const text = withUsageErrors(() => readTrustedFile(file));
-  if (text === undefined) {
-    return { file, model: undefined, baseUrl: undefined, apiKeyEnv: undefined, providers: new Map() };
-  }
-  const parsed = parseJsonFile(text, file);
-  const { value } = parsed;
+  const { value, lineOf } = parseJsonFile((await readSettingsFile(file)) ?? "{}", file);
   if (!isObject(value)) throw new UsageError(`${file}:1: the file must contain a JSON object.`);
-  const where = (...path: string[]): string => `${file}:${parsed.lineOf(...path) ?? 1}`;
+  const place = (...path: string[]): string => `${file}:${lineOf(...path) ?? 1}`;
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(members, name)) continue;
     throw new UsageError(
-      `${where(name)}: there is no setting ${JSON.stringify(name)}.`,
+      `${place(name)}: there is no setting ${JSON.stringify(name)}.`,
       didYouMean(name, Object.keys(members)),
     );
   }
+  // The value is not shown, because a key could be there by mistake.
+  const invalid = (form: string | undefined, ...path: string[]): UsageError =>
+    new UsageError(`${place(...path)}: "${path.at(-1)}" has an invalid value.`, `It must be ${form}.`);
   const textOf = (name: string, isValid: (text: string) => boolean): string | undefined => {
-    if (!Object.hasOwn(value, name)) return undefined;
     const member = value[name];
-    if (typeof member === "string" && isValid(member)) return member;
-    // The value is not shown, because a key could be there by mistake.
-    throw new UsageError(`${where(name)}: "${name}" has an invalid value.`, `It must be ${members[name]}.`);
+    if (member === undefined || (typeof member === "string" && isValid(member))) return member;
+    throw invalid(members[name], name);
   };
   const model = textOf("model", (text) => text !== "");
   const baseUrl = textOf("baseUrl", (text) => URL.canParse(text));
   const apiKeyEnv = textOf("apiKeyEnv", isVariableName);
   for (const name of ["baseUrl", "apiKeyEnv"]) {
     if (model !== undefined || !Object.hasOwn(value, name)) continue;
-    throw new UsageError(`${where(name)}: "${name}" belongs to a model, and the file names none.`, 'Add "model".');
+    throw new UsageError(`${place(name)}: "${name}" belongs to a model, and the file names none.`, 'Add "model".');
   }
-  return { file, model, baseUrl, apiKeyEnv, providers: readProviders(value.providers, where) };
+  const { providers = {} } = value;
+  if (!isObject(providers)) throw invalid(members.providers, "providers");
+  const packages = Object.entries(providers).map(([name, text]) => {
+    const line = place("providers", name);
+    if (!/^[\w.-]{1,64}$/.test(name)) {
+      throw new UsageError(
+        `${line}: ${JSON.stringify(name)} cannot be the name of a provider.`,
+        "Use letters, digits, dots, hyphens and underscores.",
+      );
+    }
+    if (typeof text !== "string") throw invalid('a text such as "@ai-sdk/anthropic#anthropic"', "providers", name);
+    return [name, readPackageExport(text, line)] as const;
+  });
+  return { file, model, baseUrl, apiKeyEnv, providers: new Map(packages) };
+}
+
+/** Returns the text of the file, or undefined if it does not exist. The package of configurations is loaded only if it exists. */
+async function readSettingsFile(file: string): Promise<string | undefined> {
+  try {
+    if (!lstatSync(file, { throwIfNoEntry: false })) return undefined;
+  } catch {
+    // The reader explains why the file cannot be used.
+  }
+  const { readTrustedFile, withUsageErrors } = await configured();
+  return withUsageErrors(() => readTrustedFile(file));
 }
 
 /** Reads the text of a file as JSON with comments. Throws `UsageError` with file, line and column if it is not valid. */
@@ -84,30 +113,22 @@ export function isVariableName(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(text);
 }
 
-function readProviders(value: unknown, where: (...path: string[]) => string): ReadonlyMap<string, PackageExport> {
-  if (value === undefined) return new Map();
-  if (!isObject(value)) {
-    throw new UsageError(
-      `${where("providers")}: "providers" has an invalid value.`,
-      `It must be ${members.providers}.`,
-    );
+/** A name of a package with an optional subpath, and the name of an export. Paths and URLs do not match. */
+const form =
+  /^((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)((?:\/[\w~-][\w.~-]*)*)#([\p{ID_Start}$_][\p{ID_Continue}$]*)$/iu;
+
+/**
+ * Reads the text `PACKAGE#export`.
+ *
+ * Throws `UsageError` for any other text. `where` names the option or the setting that has it.
+ */
+export function readPackageExport(text: string, where: string): PackageExport {
+  const [, name, subpath, exportName] = form.exec(text) ?? [];
+  if (name !== undefined && exportName !== undefined && text.length <= 300) {
+    return { package: name, specifier: `${name}${subpath}`, export: exportName };
   }
-  return new Map(
-    Object.entries(value).map(([name, text]) => {
-      const place = where("providers", name);
-      if (!/^[\w.-]{1,64}$/.test(name)) {
-        throw new UsageError(
-          `${place}: ${JSON.stringify(name)} cannot be the name of a provider.`,
-          "Use letters, digits, dots, hyphens and underscores.",
-        );
-      }
-      if (typeof text !== "string") {
-        throw new UsageError(
-          `${place}: "${name}" has an invalid value.`,
-          'It must be a text such as "@ai-sdk/anthropic#anthropic".',
-        );
-      }
-      return [name, readPackageExport(text, place)];
-    }),
+  throw new UsageError(
+    `${where}: ${JSON.stringify(text.slice(0, 300))} is not an export of a package.`,
+    "Write PACKAGE#export, such as @ai-sdk/anthropic#anthropic.",
   );
 }

@@ -1,7 +1,7 @@
 import { LocalError, redact } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
 import { visibleLine } from "../../terminal/text.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { BuiltInProvider } from "./built-in-providers.ts";
 
 /** Maximum number of characters of an endpoint's message. */
 const maxMessage = 300;
@@ -42,60 +42,68 @@ export class EndpointError extends LocalError {
   }
 }
 
-/** A reply of an endpoint that is not an answer of the model. */
-export interface FailedReply {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The start of the body. */
-  readonly text: string;
+/** An endpoint in the format of OpenAI's chat completions, with what its errors name. */
+export interface Endpoint {
+  /** The URL before `/chat/completions`. */
+  readonly href: string;
+  readonly origin: string;
+  /** The model's name at the endpoint. */
+  readonly model: string;
+  /** The key. It is sent to the origin only. */
+  readonly key: string | undefined;
+  /** The variable with the key. */
+  readonly keyEnv: string | undefined;
+  /** Undefined for the endpoint of `--base-url`. */
+  readonly provider: BuiltInProvider | undefined;
 }
 
-/** Returns the error for a reply that is not an answer of the model. */
-export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointError {
-  const { status, headers } = reply;
-  const contentType = headers.get("content-type") ?? "";
-  const retryAfter = headers.get("retry-after");
-  const facts = { status, headers };
+/** Returns the error for a reply that is not an answer of the model. `text` is the start of its body. */
+export function replyError(endpoint: Endpoint, { status, headers }: Response, text: string): EndpointError {
   const { model, keyEnv } = endpoint;
   const title = titleOf(endpoint);
-  const message = messageOf(endpoint, reply.text);
-  const said = message === undefined ? "." : `: ${message}`;
+  const message = messageOf(endpoint, text);
+  const reason = message === undefined ? "." : `: ${message}`;
+  const refusal = (fact: string, cure: string): EndpointError =>
+    new EndpointError(`${title} ${fact} ${cure}`, "http", { status, headers });
+  if (status >= 300 && status < 400) return redirectError(endpoint, status, headers.get("location"));
+  const contentType = headers.get("content-type") ?? "";
   if (/\bhtml\b/i.test(contentType)) {
-    const fact = `${title} answered with a web page (HTTP status ${status}) instead of the answer of a model.`;
     // A proxy answers so in place of an endpoint that restarts.
-    return new EndpointError(`${fact} ${addressCure(endpoint)}`, "http", facts);
+    const fact = `answered with a web page (HTTP status ${status}) instead of the answer of a model.`;
+    return refusal(fact, addressCure(endpoint));
   }
-  // Endpoints repeat parts of the key in this message.
-  if (status === 401) return new EndpointError(`${title} ${keyError(keyEnv, status)}`, "unauthorized");
-  if (status === 403)
-    return new EndpointError(
-      `${title} refused the request (HTTP status 403)${said} ${keyCure(keyEnv)}`,
-      "unauthorized",
-    );
+  if (status === 401) {
+    // Endpoints repeat parts of the key in their message.
+    const fact = keyEnv === undefined ? "requires a key" : "rejected the key";
+    const cure = keyEnv === undefined ? "Name the variable that has it with --api-key-env NAME." : keyCure(keyEnv);
+    return new EndpointError(`${title} ${fact} (HTTP status 401). ${cure}`, "unauthorized");
+  }
+  if (status === 403) {
+    const fact = `refused the request (HTTP status 403)${reason}`;
+    return new EndpointError(`${title} ${fact} ${keyCure(keyEnv)}`, "unauthorized");
+  }
   if (status === 404) {
-    const fact = `${title} did not find the model "${visibleLine(model)}" (HTTP status 404)${said}`;
-    return new EndpointError(`${fact} ${modelCure(endpoint)}`, "http", facts);
+    return refusal(`did not find the model "${visibleLine(model)}" (HTTP status 404)${reason}`, modelCure(endpoint));
   }
   if (status === 429) {
-    const wait = /^\d{1,6}$/.test(retryAfter ?? "") ? `Try again in ${retryAfter} seconds` : "Try again later";
+    const retryAfter = headers.get("retry-after") ?? "";
+    const wait = /^\d{1,6}$/.test(retryAfter) ? `Try again in ${retryAfter} seconds` : "Try again later";
     const cure = `${wait}, or check the limits and the credit of your account.`;
-    return new EndpointError(`${title} limits the requests (HTTP status 429)${said} ${cure}`, "http", facts);
+    return refusal(`limits the requests (HTTP status 429)${reason}`, cure);
   }
-  if (status >= 500) {
-    return new EndpointError(`${title} failed (HTTP status ${status})${said} Try again later.`, "http", facts);
-  }
+  if (status >= 500) return refusal(`failed (HTTP status ${status})${reason}`, "Try again later.");
   if (status >= 200 && status < 300) {
-    const fact = `${title} answered with ${visibleLine(contentType) || "no content type"} instead of an event stream${said}`;
-    return new EndpointError(`${fact} ${addressCure(endpoint)}`);
+    const fact = `answered with ${visibleLine(contentType) || "no content type"} instead of an event stream${reason}`;
+    return new EndpointError(`${title} ${fact} ${addressCure(endpoint)}`);
   }
   const cure = /does not support tools|tool[ -]call|tool choice/i.test(message ?? "")
     ? "Choose a model that can call tools, or enable them in the settings of the endpoint."
     : "Check the name of the model and its limits.";
-  return new EndpointError(`${title} rejected the request (HTTP status ${status})${said} ${cure}`, "http", facts);
+  return refusal(`rejected the request (HTTP status ${status})${reason}`, cure);
 }
 
 /** Returns the error for a redirect. The request, its key and the conversation are not sent to the target. */
-export function redirectError(endpoint: Endpoint, status: number, location: string | null): EndpointError {
+function redirectError(endpoint: Endpoint, status: number, location: string | null): EndpointError {
   const base = `${endpoint.href}/chat/completions`;
   const target = location !== null && URL.canParse(location, base) ? new URL(location, base) : undefined;
   const fact = `${titleOf(endpoint)} redirects to ${target ? target.origin : "an invalid address"} (HTTP status ${status}).`;
@@ -106,6 +114,9 @@ export function redirectError(endpoint: Endpoint, status: number, location: stri
   return new EndpointError(`${fact} ${cure}`);
 }
 
+/** The codes of a connection on which no reply, or no further part of it, arrives. */
+const replyTimeout = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/;
+
 /** Errors of a connection, by their codes, with the cure. */
 const connectionErrors: readonly (readonly [codes: RegExp, fact: string, cure: string])[] = [
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, "has a host that is not found", "Check its name and your connection to the network."],
@@ -114,7 +125,7 @@ const connectionErrors: readonly (readonly [codes: RegExp, fact: string, cure: s
     "cannot be reached",
     "Check its address, the network and firewalls.",
   ],
-  [/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/, "sent nothing for five minutes", "Try again, or use a smaller model."],
+  [replyTimeout, "sent nothing for five minutes", "Try again, or use a smaller model."],
   [
     /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/,
     "has a certificate that is not trusted",
@@ -125,8 +136,8 @@ const connectionErrors: readonly (readonly [codes: RegExp, fact: string, cure: s
 ];
 
 /** Returns the error for a request without a complete reply. */
-export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointError {
-  const code = codeOf(thrown);
+export function connectionError(endpoint: Endpoint, error: unknown): EndpointError {
+  const code = codeOf(error);
   const { provider, origin } = endpoint;
   if (code === "ECONNREFUSED") {
     const name = provider ? provider.title : "A model endpoint";
@@ -134,43 +145,36 @@ export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointEr
       provider?.start === undefined ? "Start it, or check its address." : `Start it with \`${provider.start}\`.`;
     return new EndpointError(`${name} is not running at ${origin}. ${cure}`, "unreachable", { cause: { code } });
   }
-  const [, fact, cure] = connectionErrors.find(([codes]) => codes.test(code)) ?? [
+  const [codes, fact, cure] = connectionErrors.find((entry) => entry[0].test(code)) ?? [
     undefined,
     "closed the connection before the answer was complete",
     "Try again.",
   ];
-  const isSlow = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/.test(code);
   return new EndpointError(
     `${titleOf(endpoint)} ${fact}${code === "" ? "" : ` (${code})`}. ${cure}`,
-    isSlow ? "timeout" : "unreachable",
+    codes === replyTimeout ? "timeout" : "unreachable",
     { cause: { code: code || "ECONNRESET" } },
   );
 }
 
 /** Returns the error for a part of the answer that the endpoint or the reader of its format reports. */
-export function streamError(endpoint: Endpoint, thrown: unknown): EndpointError {
-  if (thrown instanceof EndpointError) return thrown;
-  const message = typeof thrown === "string" ? thrown : isObject(thrown) ? thrown.message : undefined;
+export function streamError(endpoint: Endpoint, error: unknown): EndpointError {
+  if (error instanceof EndpointError) return error;
+  const message = typeof error === "string" ? error : isObject(error) ? error.message : undefined;
   const text = shownMessage(endpoint, typeof message === "string" ? message : "unknown error");
-  if (thrown instanceof Error && /JSONParse|TypeValidation/.test(thrown.name)) {
+  if (error instanceof Error && /JSONParse|TypeValidation/.test(error.name)) {
     const cure = "Use a package for its provider: --provider PACKAGE#export.";
     return new EndpointError(`${titleOf(endpoint)} sent an answer in another format: ${text} ${cure}`);
   }
   // The host recognizes the early end of a stream by this error.
-  const isInvalid = thrown instanceof Error && thrown.name === "AI_InvalidResponseDataError";
-  const facts = isInvalid ? { cause: { name: thrown.name, message: text } } : {};
+  const isInvalid = error instanceof Error && error.name === "AI_InvalidResponseDataError";
+  const facts = isInvalid ? { cause: { name: error.name, message: text } } : {};
   return new EndpointError(`${titleOf(endpoint)} failed within the answer: ${text} Try again.`, "http", facts);
 }
 
 /** Returns the start of an error's sentence: the provider or the endpoint, with its origin. */
 function titleOf({ provider, origin }: Endpoint): string {
   return provider ? `${provider.title} at ${origin}` : `The endpoint ${origin}`;
-}
-
-function keyError(keyEnv: string | undefined, status: number): string {
-  return keyEnv === undefined
-    ? `requires a key (HTTP status ${status}). Name the variable that has it with --api-key-env NAME.`
-    : `rejected the key (HTTP status ${status}). ${keyCure(keyEnv)}`;
 }
 
 function keyCure(keyEnv: string | undefined): string {
@@ -210,8 +214,8 @@ function messageIn(value: unknown, depth = 0): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0], depth + 1);
   if (!isObject(value) || depth > 4) return undefined;
   for (const name of ["error", "message", "detail", "msg"]) {
-    const found = messageIn(value[name], depth + 1);
-    if (found !== undefined) return found;
+    const message = messageIn(value[name], depth + 1);
+    if (message !== undefined) return message;
   }
   return undefined;
 }
@@ -220,16 +224,13 @@ function messageIn(value: unknown, depth = 0): string | undefined {
 function shownMessage({ key }: Endpoint, message: string): string {
   const withoutKey = key === undefined ? message : message.replaceAll(key, "[redacted]");
   const line = visibleLine(redact(withoutKey));
-  return withStop(line.length > maxMessage ? `${line.slice(0, maxMessage)}…` : line);
-}
-
-function withStop(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+  const sentence = line.length > maxMessage ? `${line.slice(0, maxMessage)}…` : line;
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 /** Returns the code of a failed connection, which is in one of the causes of an error of `fetch`. */
-function codeOf(thrown: unknown): string {
-  for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
+function codeOf(failure: unknown): string {
+  for (let error = failure, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
     if ("code" in error && typeof error.code === "string") return error.code;
     // An attempt for each address of a name.
     if (error instanceof AggregateError) return codeOf(error.errors[0]);

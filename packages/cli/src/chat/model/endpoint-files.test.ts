@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { withReadableFiles } from "./endpoint-files.ts";
+import { type Prompt, withReadableFiles } from "./endpoint-files.ts";
 import { endpointModel } from "./endpoint-model.ts";
-import type { Prompt } from "./endpoint-prompt.ts";
 import {
   type ScriptedEndpoint,
   type ScriptedReply,

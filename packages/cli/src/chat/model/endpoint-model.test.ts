@@ -5,10 +5,8 @@ import { LocalError } from "mcparley";
 import { fakeClock } from "mcparley/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { builtInProviders } from "./built-in-providers.ts";
-import { EndpointError } from "./endpoint-error.ts";
-import { endpointFetch } from "./endpoint-fetch.ts";
-import { endpointModel } from "./endpoint-model.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, EndpointError } from "./endpoint-error.ts";
+import { endpointFetch, endpointModel } from "./endpoint-model.ts";
 import { type ScriptedReply, ask, chunk, hello, scriptedEndpoint, textOf } from "./testing/scripted-endpoint.ts";
 
 const key = "not-a-known-form-of-key-4711";

@@ -1,8 +1,6 @@
 import type { LanguageModel } from "@mcparley/host";
 import { isObject } from "@mcparley/internal/is-object";
-import { endpointFetch } from "./endpoint-fetch.ts";
-import { EndpointError, connectionError, streamError } from "./endpoint-error.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, EndpointError, connectionError, replyError, streamError } from "./endpoint-error.ts";
 
 /**
  * Returns the model of an endpoint in the format of OpenAI's chat completions. `provider` is its name in errors.
@@ -21,21 +19,21 @@ export async function endpointModel(endpoint: Endpoint, provider: string): Promi
     fetch: endpointFetch(endpoint),
     includeUsage: true,
     // Newer models of OpenAI reject `max_tokens`, and all accept the other name.
-    ...(provider === "openai" && endpoint.provider && { transformRequestBody: withNewLimit }),
+    ...(provider === "openai" &&
+      endpoint.provider && {
+        transformRequestBody: ({ max_tokens: limit, ...body }: Record<string, unknown>) =>
+          limit === undefined ? body : { ...body, max_completion_tokens: limit },
+      }),
   });
   return {
     specificationVersion: "v3",
     provider,
     modelId,
     async doStream(options) {
-      const { stream, ...rest } = await model.doStream(options);
-      return { ...rest, stream: withEndpointErrors(stream, endpoint) };
+      const { stream, ...result } = await model.doStream(options);
+      return { ...result, stream: withEndpointErrors(stream, endpoint) };
     },
   };
-}
-
-function withNewLimit({ max_tokens: limit, ...body }: Record<string, unknown>): Record<string, unknown> {
-  return limit === undefined ? body : { ...body, max_completion_tokens: limit };
 }
 
 /** Returns the stream with the errors of the endpoint as `EndpointError`. A cancelled stream closes the connection. */
@@ -49,13 +47,78 @@ function withEndpointErrors(stream: ReadableStream<unknown>, endpoint: Endpoint)
         else if (!isObject(value) || value.type !== "error") controller.enqueue(value);
         else controller.enqueue({ ...value, error: streamError(endpoint, value.error) });
       } catch (error) {
-        controller.error(isAbort(error) || error instanceof EndpointError ? error : connectionError(endpoint, error));
+        const isAbort = error instanceof Error && error.name === "AbortError";
+        controller.error(isAbort || error instanceof EndpointError ? error : connectionError(endpoint, error));
       }
     },
     cancel: (reason) => reader.cancel(reason),
   });
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === "AbortError";
+/** Maximum number of bytes that are read of a reply that is not an answer. */
+const maxErrorBytes = 64 * 1024;
+
+/**
+ * Returns a `fetch` for the requests of a model. It sends them to the origin of the endpoint only, and follows no redirect,
+ * so that the key and the conversation reach nobody else.
+ *
+ * It rejects with `EndpointError` for each reply that is not an answer of the model. If an endpoint refuses the option
+ * `stream_options`, the request is repeated without it, and later ones are sent without it.
+ */
+export function endpointFetch(endpoint: Endpoint): typeof globalThis.fetch {
+  let refusesUsage = false;
+  return async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    if (url.origin !== endpoint.origin) {
+      throw new EndpointError(`A request to ${url.origin} was refused. The model may only use ${endpoint.origin}.`);
+    }
+    let request = refusesUsage ? withoutUsage(init) : init;
+    for (;;) {
+      const response = await send(endpoint, url, request);
+      // Some endpoints send no content type, or that of plain text.
+      const isAnswer = response.ok && !/\b(?:html|json)\b/i.test(response.headers.get("content-type") ?? "");
+      if (isAnswer) return response;
+      const text = await startOf(response);
+      const isUsageRefused = (response.status === 400 || response.status === 422) && text.includes("stream_options");
+      const retry = isUsageRefused ? withoutUsage(request) : request;
+      if (retry === request) throw replyError(endpoint, response, text);
+      refusesUsage = true;
+      request = retry;
+    }
+  };
+}
+
+async function send(endpoint: Endpoint, url: URL, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, redirect: "manual" });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw connectionError(endpoint, error);
+  }
+}
+
+/** Returns the start of a body. A body that cannot be read is as good as an empty one. */
+async function startOf({ body }: Response): Promise<string> {
+  if (!body) return "";
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for (let next = await reader.read(); !next.done && bytes < maxErrorBytes; next = await reader.read()) {
+      chunks.push(next.value);
+      bytes += next.value.length;
+    }
+  } catch {
+    // The status explains the failure.
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+  return Buffer.concat(chunks).subarray(0, maxErrorBytes).toString("utf8");
+}
+
+/** Returns a request without the option for the number of tokens, or the same request if it has none. */
+function withoutUsage(init: RequestInit): RequestInit {
+  if (typeof init.body !== "string") return init;
+  const { stream_options: options, ...body } = JSON.parse(init.body) as Record<string, unknown>;
+  return options === undefined ? init : { ...init, body: JSON.stringify(body) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Prompt, endpointPrompt } from "./endpoint-prompt.ts";
+import { type Prompt, endpointPrompt } from "./endpoint-files.ts";
 
 const image = { type: "image-data", mediaType: "image/png", data: "AAAA" } as const;
 const result = (toolCallId: string, value: unknown): Prompt[number] =>

@@ -9,7 +9,7 @@ import { configFolder } from "../../terminal/user-folders.ts";
 /** A package on this machine. */
 export interface FoundPackage {
   /** The folder that contains the `node_modules` with the package. */
-  readonly from: string;
+  readonly folder: string;
   /** The folder of the package, without symbolic links. */
   readonly path: string;
   readonly version: string;
@@ -23,20 +23,20 @@ type Surroundings = Pick<CommandIo, "cwd" | "env" | "platform">;
  */
 export function findPackage(name: string, surroundings: Surroundings): FoundPackage | undefined {
   const folders = [configFolder(surroundings), ...withParents(surroundings.cwd), ...globalFolders(surroundings)];
-  for (const from of folders) {
-    const found = packageIn(from, name);
-    if (found) return found;
+  for (const folder of folders) {
+    const match = packageIn(folder, name);
+    if (match) return match;
   }
   return undefined;
 }
 
 /** Returns the package in the `node_modules` of a folder. The manifest is read as a file, because `exports` may hide it. */
-function packageIn(from: string, name: string): FoundPackage | undefined {
+function packageIn(folder: string, name: string): FoundPackage | undefined {
   try {
-    const path = realpathSync(join(from, "node_modules", name));
+    const path = realpathSync(join(folder, "node_modules", name));
     const manifest: unknown = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
     const version = isObject(manifest) && typeof manifest.version === "string" ? manifest.version : "";
-    return { from, path, version };
+    return { folder, path, version };
   } catch {
     // Not installed here, or the rest of an installation that failed.
     return undefined;
@@ -56,13 +56,13 @@ function withParents(folder: string): string[] {
 function globalFolders({ env, platform }: Surroundings): string[] {
   const isWindows = platform === "win32";
   const prefix = env.npm_config_prefix || env.NPM_CONFIG_PREFIX || prefixInFile(env);
-  const below = (folder: string): string => (isWindows ? folder : join(folder, "lib"));
+  const modulesRoot = (folder: string): string => (isWindows ? folder : join(folder, "lib"));
   const executable = dirname(process.execPath);
   return [
-    ...(prefix ? [below(prefix)] : []),
+    ...(prefix ? [modulesRoot(prefix)] : []),
     ...withParents(dirname(fileURLToPath(import.meta.url))),
     ...(isWindows && env.APPDATA ? [join(env.APPDATA, "npm")] : []),
-    below(isWindows ? executable : dirname(executable)),
+    modulesRoot(isWindows ? executable : dirname(executable)),
   ];
 }
 
@@ -72,8 +72,10 @@ function prefixInFile(env: CommandIo["env"]): string | undefined {
   try {
     const text = readFileSync(join(home, ".npmrc"), "utf8");
     const [, value] = /^\s*prefix\s*=\s*["']?([^"'\r\n]+?)["']?\s*$/m.exec(text) ?? [];
-    const filled = value?.replace(/^~(?=[\\/])/, home).replaceAll(/\$\{(\w+)\}/g, (_, name: string) => env[name] ?? "");
-    return filled === undefined ? undefined : resolve(home, filled);
+    const expandedValue = value
+      ?.replace(/^~(?=[\\/])/, home)
+      .replaceAll(/\$\{(\w+)\}/g, (_, name: string) => env[name] ?? "");
+    return expandedValue === undefined ? undefined : resolve(home, expandedValue);
   } catch {
     return undefined;
   }

@@ -1,15 +1,20 @@
 import type { LanguageModel, ProviderName } from "@mcparley/host";
 import { UsageError } from "../../terminal/io.ts";
 import { nearest } from "../../terminal/did-you-mean.ts";
-import { type ChatSettings, isVariableName, readChatSettings } from "./chat-settings.ts";
-import { type BaseUrl, readBaseUrl } from "./base-url.ts";
+import {
+  type ChatSettings,
+  type PackageExport,
+  isVariableName,
+  readChatSettings,
+  readPackageExport,
+} from "./chat-settings.ts";
+import { readBaseUrl } from "./base-url.ts";
 import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";
 import { withReadableFiles } from "./endpoint-files.ts";
 import { endpointModel } from "./endpoint-model.ts";
-import { type PackageExport, readPackageExport } from "./package-export.ts";
-import type { ModelSurroundings } from "./provider-approval.ts";
+import type { ModelSurroundings } from "./provider-package.ts";
 
-export type { ModelSurroundings, ProviderQuestion } from "./provider-approval.ts";
+export type { ModelSurroundings, ProviderQuestion } from "./provider-package.ts";
 
 /** The options of the command that choose the model. */
 export interface ModelWords {
@@ -41,7 +46,7 @@ interface Choice {
   readonly apiKeyEnv: string | undefined;
   readonly provider: string | undefined;
   /** Names the source of the model in errors. */
-  readonly from: string;
+  readonly source: string;
 }
 
 /**
@@ -52,25 +57,41 @@ interface Choice {
  * address, and `Declined` if the user does not confirm a package.
  */
 export async function openModel(words: ModelWords, surroundings: ModelSurroundings): Promise<ChosenModel | undefined> {
-  const settings = readChatSettings(surroundings);
+  const settings = await readChatSettings(surroundings);
   const choice = choose(words, settings, surroundings.env);
   if (!choice) return undefined;
   if (choice.provider !== undefined) {
     return ofPackage(readPackageExport(choice.provider, "--provider"), choice, surroundings);
   }
-  if (choice.baseUrl !== undefined) return ofAddress(choice, choice.baseUrl, surroundings);
+  if (choice.baseUrl !== undefined) {
+    const option = choice.source === "--model" ? "--base-url" : `${choice.source}: "baseUrl"`;
+    return ofEndpoint(
+      { model: choice.model, url: choice.baseUrl, source: option, keyEnv: choice.apiKeyEnv },
+      surroundings,
+    );
+  }
   const { name, model } = splitModel(choice);
   const packageExport = settings.providers.get(name);
   if (packageExport) return ofPackage(packageExport, { ...choice, model }, surroundings);
   const provider = builtInProviders.get(name);
-  if (provider) return ofBuiltIn({ name, model, provider }, choice, surroundings);
-  throw unknownProvider(name, choice, settings);
+  if (provider) {
+    const { url, variable = name } = addressOf(name, provider, surroundings.env);
+    const keyEnv = choice.apiKeyEnv ?? provider.keyEnv;
+    return ofEndpoint({ model, url, source: variable, keyEnv, builtIn: { name, provider } }, surroundings);
+  }
+  const names = [...builtInProviders.keys(), ...settings.providers.keys()];
+  const similar = nearest(name, names);
+  const suggestion = similar === undefined ? `Available: ${names.join(", ")}.` : `Did you mean "${similar}"?`;
+  throw new UsageError(
+    `${choice.source}: there is no model provider ${JSON.stringify(name)}.`,
+    `${suggestion} Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.`,
+  );
 }
 
 /** Returns the model of the first source that names one. Settings of several sources are never combined, so that a key of one source is not sent to the address of another. */
 function choose(words: ModelWords, settings: ChatSettings, env: ModelSurroundings["env"]): Choice | undefined {
   const { model, baseUrl, apiKeyEnv, provider } = words;
-  if (model !== undefined) return { model, baseUrl, apiKeyEnv, provider, from: "--model" };
+  if (model !== undefined) return { model, baseUrl, apiKeyEnv, provider, source: "--model" };
   const [alone] = Object.entries({ "--base-url": baseUrl, "--api-key-env": apiKeyEnv, "--provider": provider })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
@@ -78,16 +99,16 @@ function choose(words: ModelWords, settings: ChatSettings, env: ModelSurrounding
     throw new UsageError(`${alone} belongs to a model, and --model is missing.`, "Add --model NAME.");
   }
   const none = { baseUrl: undefined, apiKeyEnv: undefined, provider: undefined };
-  if (env.MCPARLEY_MODEL) return { ...none, model: env.MCPARLEY_MODEL, from: "MCPARLEY_MODEL" };
+  if (env.MCPARLEY_MODEL) return { ...none, model: env.MCPARLEY_MODEL, source: "MCPARLEY_MODEL" };
   if (settings.model === undefined) return undefined;
-  return { ...settings, model: settings.model, provider: undefined, from: settings.file };
+  return { ...settings, model: settings.model, provider: undefined, source: settings.file };
 }
 
-function splitModel({ model, from }: Choice): { name: string; model: string } {
-  const [, name, rest] = /^([^/]+)\/(.+)$/s.exec(model) ?? [];
-  if (name !== undefined && rest !== undefined) return { name, model: rest };
+function splitModel({ model, source }: Choice): { name: string; model: string } {
+  const [, name, modelName] = /^([^/]+)\/(.+)$/s.exec(model) ?? [];
+  if (name !== undefined && modelName !== undefined) return { name, model: modelName };
   throw new UsageError(
-    `${from}: ${JSON.stringify(model)} names no provider and model.`,
+    `${source}: ${JSON.stringify(model)} names no provider and model.`,
     "Write PROVIDER/NAME, such as ollama/qwen3. For another endpoint, add --base-url URL.",
   );
 }
@@ -106,10 +127,10 @@ async function ofPackage(
   }
   // Other models do not need the code that finds and loads packages.
   const { packageModel } = await import("./provider-package.ts");
-  const opened = await packageModel(provider, model, surroundings);
+  const languageModel = await packageModel(provider, model, surroundings);
   return {
     name: `${provider.package}/${model}`,
-    model: opened,
+    model: languageModel,
     // The package knows what its provider accepts.
     adapt: (same) => same,
     schemas: schemasOfPackage(provider),
@@ -123,34 +144,33 @@ function schemasOfPackage({ specifier }: PackageExport): ProviderName {
   return maker === "openai" || maker === "anthropic" || maker === "google" ? maker : "common";
 }
 
-/** Returns a model at the endpoint of `--base-url`. Its whole name is that of the model. */
-async function ofAddress(choice: Choice, baseUrl: string, { env }: ModelSurroundings): Promise<ChosenModel> {
-  const { model, apiKeyEnv: keyEnv, from } = choice;
-  const where = from === "--model" ? "--base-url" : `${from}: "baseUrl"`;
-  const address = readBaseUrl(baseUrl, where, keyEnv !== undefined);
-  const key = keyEnv === undefined ? undefined : readKey(keyEnv, "The endpoint", env);
-  const { host } = new URL(address.href);
-  const opened = await endpointModel({ ...address, model, key, keyEnv, provider: undefined }, host);
-  const name = `${host}/${model}`;
-  return { name, model: opened, adapt: withReadableFiles, schemas: "common", endpoint: address.shown };
+/** An endpoint that was chosen. */
+interface EndpointChoice {
+  /** The name of the model at the endpoint. */
+  readonly model: string;
+  readonly url: string;
+  /** Names the source of the URL in errors. */
+  readonly source: string;
+  /** The variable with the key. Undefined if no key is sent. */
+  readonly keyEnv: string | undefined;
+  /** The provider whose endpoint it is. Undefined for a URL of the user. */
+  readonly builtIn?: { readonly name: string; readonly provider: BuiltInProvider };
 }
 
-async function ofBuiltIn(
-  { name, model, provider }: { name: string; model: string; provider: BuiltInProvider },
-  choice: Choice,
+async function ofEndpoint(
+  { model, url, source, keyEnv, builtIn }: EndpointChoice,
   { env }: ModelSurroundings,
 ): Promise<ChosenModel> {
-  const keyEnv = choice.apiKeyEnv ?? provider.keyEnv;
-  const { url, from } = addressOf(name, provider, env);
-  const address: BaseUrl = readBaseUrl(url, from ?? name, keyEnv !== undefined);
-  const key = keyEnv === undefined ? undefined : readKey(keyEnv, provider.title, env);
-  const opened = await endpointModel({ ...address, model, key, keyEnv, provider }, name);
+  const { provider } = builtIn ?? {};
+  const address = readBaseUrl(url, source, keyEnv !== undefined);
+  const key = keyEnv === undefined ? undefined : readKey(keyEnv, provider?.title ?? "The endpoint", env);
+  const name = builtIn?.name ?? new URL(address.href).host;
   return {
     name: `${name}/${model}`,
-    model: opened,
+    model: await endpointModel({ ...address, model, key, keyEnv, provider }, name),
     adapt: withReadableFiles,
-    schemas: schemasOf(name, provider, model),
-    endpoint: address.shown,
+    schemas: builtIn ? schemasOf(name, builtIn.provider, model) : "common",
+    endpoint: address.displayText,
   };
 }
 
@@ -177,14 +197,4 @@ function readKey(name: string, title: string, env: ModelSurroundings["env"]): st
     );
   }
   return key;
-}
-
-function unknownProvider(name: string, { from }: Choice, settings: ChatSettings): UsageError {
-  const known = [...builtInProviders.keys(), ...settings.providers.keys()];
-  const similar = nearest(name, known);
-  const suggestion = similar === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${similar}"?`;
-  return new UsageError(
-    `${from}: there is no model provider ${JSON.stringify(name)}.`,
-    `${suggestion} Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.`,
-  );
 }

@@ -1,14 +1,31 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LanguageModel } from "@mcparley/host";
-import { UsageError } from "../../terminal/io.ts";
+import { Declined } from "mcparley";
+import { readApprovals } from "../../targets/approval.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { quotedWord } from "../../terminal/quoted-word.ts";
 import { configFolder } from "../../terminal/user-folders.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type FoundPackage, findPackage } from "./find-package.ts";
-import type { PackageExport } from "./package-export.ts";
-import { type ModelSurroundings, approveProvider } from "./provider-approval.ts";
+import type { PackageExport } from "./chat-settings.ts";
+
+/** The question whether the code of a provider's package may run. */
+export interface ProviderQuestion {
+  /** The package and its export, such as `@ai-sdk/anthropic#anthropic`. */
+  readonly name: string;
+  /** The folder of the package, without symbolic links. */
+  readonly path: string;
+  /** The version in the package's manifest. Empty if it has none. */
+  readonly version: string;
+}
+
+/** The surroundings of a model. */
+export interface ModelSurroundings extends Pick<CommandIo, "cwd" | "env" | "platform"> {
+  /** Asks whether a provider's package may be loaded. Undefined if nobody can be asked. */
+  readonly confirm?: ((question: ProviderQuestion) => Promise<boolean>) | undefined;
+}
 
 /**
  * Returns a model of a provider's package. The user confirms the package before its code runs the first time.
@@ -20,21 +37,58 @@ export async function packageModel(
   model: string,
   surroundings: ModelSurroundings,
 ): Promise<LanguageModel> {
-  const found = findPackage(provider.package, surroundings);
-  if (!found) throw notInstalled(provider, surroundings);
-  await approveProvider(provider, found, surroundings);
-  const exports = await load(provider, found);
-  const exported = exportOf(exports, provider);
-  const made = await callProvider(exported, provider, model);
-  if (isModel(made)) return made;
-  throw notUsable(made, provider, installCommand(`${provider.package}@latest`, surroundings));
+  const installation = findPackage(provider.package, surroundings);
+  if (!installation) {
+    throw new UsageError(
+      `The package ${provider.package} is not installed in ${configFolder(surroundings)}, in the current folder or above it, or globally.`,
+      `Install it for this command: ${installCommand(provider.package, surroundings)}`,
+    );
+  }
+  await approveProvider(provider, installation, surroundings);
+  const exports = await load(provider, installation);
+  const result = await callProvider(exportOf(exports, provider), provider, model);
+  if (isModel(result)) return result;
+  const { specificationVersion: version, doStream } = members(result);
+  const name = `${provider.specifier}#${provider.export}`;
+  if (!isFunction(doStream)) throw new UsageError(`${name} makes no language model.`, exportCure);
+  throw new UsageError(
+    `${name} makes a model of version ${JSON.stringify(version) ?? "undefined"} of the specification, and "v3" or "v4" is needed.`,
+    `Install a newer version: ${installCommand(`${provider.package}@latest`, surroundings)}`,
+  );
 }
 
-function notInstalled({ package: name }: PackageExport, surroundings: ModelSurroundings): UsageError {
-  return new UsageError(
-    `The package ${name} is not installed in ${configFolder(surroundings)}, in the current folder or above it, or globally.`,
-    `Install it for this command: ${installCommand(name, surroundings)}`,
-  );
+const exportCure = "Name an export that is called with the name of a model, such as @ai-sdk/anthropic#anthropic.";
+
+/** The file of the approved packages, in the user's folder for state. */
+const list = "approved-providers";
+
+/**
+ * Asks whether the code of a provider's package may run, the first time that it is used. The answer is remembered for the
+ * folder, the version and the export.
+ *
+ * Throws `Declined` on a no, and `UsageError` if nobody can be asked.
+ */
+async function approveProvider(
+  provider: PackageExport,
+  installation: FoundPackage,
+  surroundings: ModelSurroundings,
+): Promise<void> {
+  const { path, version } = installation;
+  const name = `${provider.specifier}#${provider.export}`;
+  const subject = JSON.stringify([path, version, name]);
+  const approvals = readApprovals(list, surroundings);
+  if (approvals.has(subject)) return;
+  const title = `${name} (version ${version || "unknown"}, ${path})`;
+  if (!surroundings.confirm) {
+    throw new UsageError(
+      `The code of the provider ${title} was not approved, and nobody can be asked.`,
+      "Run mcparley chat with it once at a terminal, and confirm it.",
+    );
+  }
+  if (!(await surroundings.confirm({ name, path, version }))) {
+    throw new Declined(`The provider ${title} was not approved.`);
+  }
+  approvals.add(subject);
 }
 
 /** Returns the command that installs a package in the folder that is searched first. */
@@ -43,20 +97,20 @@ function installCommand(name: string, surroundings: ModelSurroundings): string {
 }
 
 /** Loads a package as an ES module or as CommonJS. */
-async function load({ specifier, package: name }: PackageExport, found: FoundPackage): Promise<object> {
+async function load({ specifier, package: name }: PackageExport, installation: FoundPackage): Promise<object> {
   try {
     // Node cannot resolve an import from another folder. It is loaded lazily, because other models do not need it.
     const { createJiti } = await import("jiti");
-    const from = join(found.from, "package.json");
-    const url = createJiti(from, { fsCache: false }).esmResolve(specifier, {
-      parentURL: pathToFileURL(from),
+    const manifestFile = join(installation.folder, "package.json");
+    const url = createJiti(manifestFile, { fsCache: false }).esmResolve(specifier, {
+      parentURL: pathToFileURL(manifestFile),
       conditions: ["node", "import", "module-sync", "default"],
     });
     return (await import(url)) as object;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UsageError(
-      `${specifier} in ${found.path} cannot be loaded: ${visibleLine(reason).slice(0, 500)}`,
+      `${specifier} in ${installation.path} cannot be loaded: ${visibleLine(reason).slice(0, 500)}`,
       `Install ${name} again, or check the subpath in its name.`,
     );
   }
@@ -64,28 +118,23 @@ async function load({ specifier, package: name }: PackageExport, found: FoundPac
 
 /** Returns an export of a module. The exports of CommonJS are also members of the default export. */
 function exportOf(exports: object, { specifier, export: name }: PackageExport): unknown {
-  const own = members(exports);
-  const inner = members(own.default);
-  if (Object.hasOwn(own, name)) return own[name];
+  const namedExports = members(exports);
+  const inner = members(namedExports.default);
+  if (Object.hasOwn(namedExports, name)) return namedExports[name];
   if (Object.hasOwn(inner, name)) return inner[name];
-  const providers = [...new Set([...Object.keys(own), ...Object.keys(inner)])].filter((key) => /^[a-z]/.test(key));
-  throw new UsageError(
-    `${specifier} has no export "${name}".`,
-    didYouMean(
-      name,
-      providers.filter((key) => key !== "default"),
-    ),
-  );
+  const names = [...new Set([...Object.keys(namedExports), ...Object.keys(inner)])];
+  const providers = names.filter((key) => /^[a-z]/.test(key) && key !== "default");
+  throw new UsageError(`${specifier} has no export "${name}".`, didYouMean(name, providers));
 }
 
 /** Returns the model that an export makes: a factory `create...`, an object with `languageModel`, or a function. */
 async function callProvider(
-  exported: unknown,
+  value: unknown,
   { specifier, export: name }: PackageExport,
   model: string,
 ): Promise<unknown> {
   try {
-    const provider: unknown = /^create(?:[A-Z]|$)/.test(name) && isFunction(exported) ? await exported() : exported;
+    const provider: unknown = /^create(?:[A-Z]|$)/.test(name) && isFunction(value) ? await value() : value;
     const { languageModel } = members(provider);
     if (isFunction(languageModel)) return await languageModel.call(provider, model);
     if (isFunction(provider)) return await provider(model);
@@ -96,30 +145,13 @@ async function callProvider(
       "Check the name of the model and the variables that the package needs.",
     );
   }
-  throw new UsageError(
-    `${specifier}#${name} is not a provider of the AI SDK.`,
-    "Name an export that is called with the name of a model, such as @ai-sdk/anthropic#anthropic.",
-  );
+  throw new UsageError(`${specifier}#${name} is not a provider of the AI SDK.`, exportCure);
 }
 
 /** Returns whether a value is a model with a version of the specification that a host can use. */
-function isModel(made: unknown): made is LanguageModel {
-  const { specificationVersion: version, doStream } = members(made);
+function isModel(value: unknown): value is LanguageModel {
+  const { specificationVersion: version, doStream } = members(value);
   return isFunction(doStream) && (version === "v3" || version === "v4");
-}
-
-function notUsable(made: unknown, { specifier, export: name }: PackageExport, newer: string): UsageError {
-  const { specificationVersion: version, doStream } = members(made);
-  if (!isFunction(doStream)) {
-    return new UsageError(
-      `${specifier}#${name} makes no language model.`,
-      "Name an export that is called with the name of a model, such as @ai-sdk/anthropic#anthropic.",
-    );
-  }
-  return new UsageError(
-    `${specifier}#${name} makes a model of version ${JSON.stringify(version) ?? "undefined"} of the specification, and "v3" or "v4" is needed.`,
-    `Install a newer version: ${newer}`,
-  );
 }
 
 type Function = (this: unknown, ...args: unknown[]) => unknown;

@@ -8,7 +8,7 @@ export interface SentRequest {
 }
 
 /** A part of a message: a text, a call, the result of a call, or a file. Texts of servers have their label. */
-export interface SentPart {
+interface SentPart {
   readonly kind: "system" | "user" | "assistant" | "tool";
   /** Empty for a file. */
   readonly text: string;
@@ -30,13 +30,23 @@ export function recordRequests(
   model: LanguageModel,
   estimate: (text: string) => number,
 ): { model: LanguageModel; last: () => SentRequest | undefined } {
-  let sent: CallOptions | undefined;
+  let lastOptions: CallOptions | undefined;
   const { provider, modelId } = model;
   const recording: LanguageModel =
     model.specificationVersion === "v3"
-      ? { specificationVersion: "v3", provider, modelId, doStream: (options) => model.doStream((sent = options)) }
-      : { specificationVersion: "v4", provider, modelId, doStream: (options) => model.doStream((sent = options)) };
-  return { model: recording, last: () => sent && readRequest(sent, estimate) };
+      ? {
+          specificationVersion: "v3",
+          provider,
+          modelId,
+          doStream: (options) => model.doStream((lastOptions = options)),
+        }
+      : {
+          specificationVersion: "v4",
+          provider,
+          modelId,
+          doStream: (options) => model.doStream((lastOptions = options)),
+        };
+  return { model: recording, last: () => lastOptions && readRequest(lastOptions, estimate) };
 }
 
 function readRequest({ prompt, tools = [] }: CallOptions, estimate: (text: string) => number): SentRequest {

@@ -20,7 +20,7 @@ export function answerOutput(screen: Pick<Screen, "out" | "print">): AnswerOutpu
   let isFirst = true;
   let isMidLine = false;
   let isMidText = false;
-  let unprinted = "";
+  let pendingText = "";
 
   async function print(text: string): Promise<void> {
     if (text === "") return;
@@ -31,18 +31,18 @@ export function answerOutput(screen: Pick<Screen, "out" | "print">): AnswerOutpu
 
   return {
     async write(part) {
-      const text = unprinted + part;
+      const text = pendingText + part;
       // The last part of the pattern is short, so only the end of the text is searched.
       const start = Math.max(0, text.length - 40);
       const end = start + openEnd.exec(text.slice(start))!.index;
       const isPair = /^(?:[\ud800-\udbff][\udc00-\udfff]|\r\n)$/.test(text.slice(Math.max(0, end - 1), end + 1));
-      const cut = isPair ? end - 1 : end;
-      unprinted = text.slice(cut);
-      await print(text.slice(0, cut));
+      const splitIndex = isPair ? end - 1 : end;
+      pendingText = text.slice(splitIndex);
+      await print(text.slice(0, splitIndex));
     },
     async endText() {
-      await print(unprinted);
-      unprinted = "";
+      await print(pendingText);
+      pendingText = "";
       if (isMidLine) await screen.print("\n");
       [isMidLine, isMidText] = [false, false];
     },

@@ -20,7 +20,8 @@ import {
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { EndpointError } from "../model/endpoint-error.ts";
-import { openHistory, titleOf } from "../history/stored-chats.ts";
+import { newChatId } from "../history/chat-file.ts";
+import { ChatHistory, titleOf } from "../history/stored-chats.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { type FakeIo, fakeIo } from "../../commands/testing/fake-io.ts";
 import { type ChatResult, type ScriptResult, type ScriptSetting, runScript } from "./run-script.ts";
@@ -99,7 +100,7 @@ interface Outcome extends ScriptResult {
 }
 
 async function run(options: Options): Promise<Outcome> {
-  const { model, json = false, terminal = false, limits, save, during } = options;
+  const { model, json = false, terminal = false, limits, save = async () => "abcdefghjk", during } = options;
   const host = await createHost({
     folder: false,
     servers: { orders },
@@ -110,7 +111,6 @@ async function run(options: Options): Promise<Outcome> {
   onTestFinished(() => host.close());
   const io = fakeIo({ terminal, env: { NO_COLOR: "1" } });
   const stop = new AbortController();
-  const meta = { id: "abcdefghjk", model: "scripted/model" };
   const conversation = host.conversation();
   const running = runScript({
     host,
@@ -118,10 +118,10 @@ async function run(options: Options): Promise<Outcome> {
     prompt: "Go.",
     signal: stop.signal,
     json,
-    out: new Screen(io, () => {}),
-    meta,
+    screen: new Screen(io, () => {}),
+    model: "scripted/model",
+    save,
     ...(limits && { limits }),
-    ...(save && { save }),
   });
   await during?.(io, () => stop.abort());
   const result = await running;
@@ -247,17 +247,16 @@ describe("the JSON document", () => {
     const first = await run({ model });
     const conversation = first.host.conversation();
     const io = fakeIo();
-    const setting = { host: first.host, conversation, prompt: "Go.", json: true, out: new Screen(io, () => {}) };
-    const meta = { id: undefined, model: "m" };
+    const setting = { host: first.host, conversation, prompt: "Go.", json: true, screen: new Screen(io, () => {}) };
     const signal = new AbortController().signal;
-    const second = await runScript({ ...setting, signal, meta });
+    const second = await runScript({ ...setting, signal, model: "m" });
     const third = scriptedModel([find, textStep("Open.")]);
     expect(second.document.calls.length).toBe(1);
     expect(second.document.conversation).toBeNull();
     const host = await createHost({ folder: false, servers: { orders }, model: third, policy: { review: "changes" } });
     onTestFinished(() => host.close());
     const resumed = host.conversation(conversation.toJSON());
-    const again = await runScript({ ...setting, host, conversation: resumed, signal, meta });
+    const again = await runScript({ ...setting, host, conversation: resumed, signal, model: "m" });
     expect(again.document.calls.map(({ status }) => status)).toEqual(["denied"]);
   });
 
@@ -398,7 +397,7 @@ test("the sample of the guide is valid by the schema of the guide", () => {
 test("continues a conversation that another process has stored", async () => {
   const base = await temporaryFolder();
   const surroundings = { env: { HOME: base, XDG_STATE_HOME: base }, platform: "linux" as const };
-  const history = openHistory(surroundings);
+  const history = new ChatHistory(surroundings);
   const model = scriptedModel([find, textStep("It is open."), textStep("As I said.")]);
   const host = await createHost({ folder: false, servers: { orders }, model, policy: { review: "changes" } });
   onTestFinished(() => host.close());
@@ -409,20 +408,20 @@ test("continues a conversation that another process has stored", async () => {
     prompt: "Go.",
     json: true,
     signal: new AbortController().signal,
-    meta: { id: undefined, model: "m" },
+    model: "m",
   };
   const out = new Screen(fakeIo(), () => {});
   const { document } = await runScript({
     ...setting,
     conversation: start,
-    out,
-    save: () => history.save({ ...about, id: history.newId(), title: titleOf(start.messages), conversation: start }),
+    screen: out,
+    save: () => history.save({ ...about, id: newChatId(), title: titleOf(start.messages), conversation: start }),
   });
-  const stored = await openHistory(surroundings).load(document.conversation ?? "");
+  const stored = await new ChatHistory(surroundings).load(document.conversation ?? "");
   expect(stored).toMatchObject({ ...about, title: "Go." });
   const resumed = host.conversation(stored.conversation);
   expect(resumed.messages).toEqual(start.messages);
-  expect((await runScript({ ...setting, conversation: resumed, out })).document.answer).toBe("As I said.");
+  expect((await runScript({ ...setting, conversation: resumed, screen: out })).document.answer).toBe("As I said.");
   expect(resumed.messages.length).toBe(start.messages.length + 2);
 });
 

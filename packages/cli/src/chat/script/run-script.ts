@@ -6,9 +6,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { type Screen, paragraph } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { answerOutput } from "./answer-output.ts";
-import { type CallRecorder, type ScriptCall, recordCalls } from "./script-calls.ts";
-import { hasAnswer } from "./has-answer.ts";
-import { exitCodeOfRun } from "./script-exit.ts";
+import { CallRecorder, type ScriptCall, exitCodeOfRun, hasAnswer } from "./run-outcome.ts";
 
 /** The settings of one run of `mcparley chat --prompt`. */
 export interface ScriptSetting {
@@ -20,19 +18,15 @@ export interface ScriptSetting {
   readonly signal: AbortSignal;
   /** Whether the result is one JSON document on stdout, in place of the text of the model. */
   readonly json: boolean;
-  readonly out: Pick<Screen, "out" | "err" | "print" | "note" | "progress" | "endProgress">;
-  readonly meta: {
-    /** The id under which the conversation is stored. Undefined without history. */
-    readonly id: string | undefined;
-    /** The model, such as `ollama/qwen3`. */
-    readonly model: string;
-  };
+  readonly screen: Pick<Screen, "out" | "err" | "print" | "note" | "progress" | "endProgress">;
+  /** The name of the model, such as `ollama/qwen3`. */
+  readonly model: string;
   /** Returns the command that signs in to a server. */
   readonly signInCure?: (server: string) => string;
   readonly limits?: Pick<RunOptions, "maxSteps" | "maxTokens" | "maxTime" | "system">;
   /**
-   * Stores the conversation after the run, unless the model has answered nothing. Returns its id for the document, which can differ from
-   * `meta.id`, or undefined if nothing was stored. If it rejects, the reason is a note and the document has no id.
+   * Stores the conversation after the run, unless the model has answered nothing. Returns its id for the document, or undefined if nothing
+   * was stored. If the conversation cannot be stored, the reason is a note and the document has no id.
    */
   readonly save?: () => Promise<string | undefined>;
 }
@@ -76,11 +70,11 @@ export interface ScriptResult {
  * Rejects if the host has no model, a limit is invalid, or stdout cannot be written. An error of the model is a part of the result.
  */
 export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
-  const { host, conversation, signal, json, out, limits } = setting;
-  const before = conversation.messages;
+  const { host, conversation, signal, json, screen, limits } = setting;
+  const previousMessages = conversation.messages;
   conversation.user(setting.prompt);
-  const calls = recordCalls(before, () => host.catalogue);
-  const text = json ? undefined : answerOutput(out);
+  const calls = new CallRecorder(previousMessages, () => host.catalogue);
+  const text = json ? undefined : answerOutput(screen);
   let answer = "";
   let steps = 0;
   const run = host.run({ conversation, signal, ...limits });
@@ -90,49 +84,38 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
     if (event.type === "text") await text?.write(event.text);
     // It follows the text of each step.
     if (event.type === "usage") await text?.endText();
-    noteEvent(event, calls, out);
+    noteEvent(event, calls, screen);
   }
   const end = await run.finished;
-  out.endProgress();
+  screen.endProgress();
   // A message without an answer leaves no trace: the next run would add another message of the user to it.
-  const id = hasAnswer(end, before) ? await savedId(setting) : undefined;
-  const document = documentOf(setting, { end, answer, steps, calls: calls.finish(end.messages), id });
-  if (json) await out.print(`${printableJson(document, 2)}\n`);
-  else noteEnd(document, out);
-  return { exitCode: exitCodeOfRun(end, document.calls.some(isDenied)), document };
-}
-
-interface Ended extends Pick<ChatResult, "answer" | "steps" | "calls"> {
-  readonly end: RunEnd;
-  readonly id: string | undefined;
-}
-
-async function savedId({ save, meta, out }: ScriptSetting): Promise<string | undefined> {
-  if (!save) return meta.id;
-  try {
-    return await save();
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const hint = error.hint === undefined ? "" : ` ${error.hint}`;
-    out.note(paragraph(`mcparley: ${error.message}${hint}`, out.err));
-    return undefined;
-  }
-}
-
-function documentOf(setting: ScriptSetting, { end, answer, steps, calls, id }: Ended): ChatResult {
+  const id = hasAnswer(end, previousMessages) ? await savedId(setting) : undefined;
   const { reason, usage, error } = end;
-  const { meta } = setting;
-  return {
+  const document: ChatResult = {
     answer,
     reason,
-    calls,
+    calls: calls.finish(end.messages),
     usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
     steps,
-    model: meta.model,
+    model: setting.model,
     unavailable: unavailableServers(setting),
     conversation: id ?? null,
     ...(error && { error: { message: error.message } }),
   };
+  if (json) await screen.print(`${printableJson(document, 2)}\n`);
+  else noteEnd(document, screen);
+  return { exitCode: exitCodeOfRun(end, document.calls.some(isDenied)), document };
+}
+
+async function savedId({ save, screen }: ScriptSetting): Promise<string | undefined> {
+  try {
+    return await save?.();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const hint = error.hint === undefined ? "" : ` ${error.hint}`;
+    screen.note(paragraph(`mcparley: ${error.message}${hint}`, screen.err));
+    return undefined;
+  }
 }
 
 function unavailableServers({ host, signInCure }: ScriptSetting): UnavailableServer[] {
@@ -155,20 +138,20 @@ function isDenied({ status }: ScriptCall): boolean {
 const widestNote = 200;
 
 /** Writes a note about a call: its start, its progress, and each outcome except a result. */
-function noteEvent(event: RunEvent, calls: CallRecorder, out: ScriptSetting["out"]): void {
-  const { dim, yellow } = out.err.style;
-  const ended = calls.take(event);
+function noteEvent(event: RunEvent, calls: CallRecorder, screen: ScriptSetting["screen"]): void {
+  const { dim, yellow } = screen.err.style;
+  const call = calls.take(event);
   if (event.type === "call") {
     const name = event.server === undefined ? event.name : `${event.name} of ${event.server}`;
-    out.note(dim(cut(visibleLine(`call: ${name} ${JSON.stringify(event.arguments)}`), widestNote)));
+    screen.note(dim(cut(visibleLine(`call: ${name} ${JSON.stringify(event.arguments)}`), widestNote)));
   }
-  if (event.type === "activity" && event.activity.type === "progress") out.progress(event.activity.progress);
+  if (event.type === "activity" && event.activity.type === "progress") screen.progress(event.activity.progress);
   if (event.type === "activity" && event.activity.type === "input-request" && event.activity.state === "declined") {
-    out.note(yellow(`declined: an input request of the call (${event.activity.kind})`));
+    screen.note(yellow(`declined: an input request of the call (${event.activity.kind})`));
   }
-  if (event.type === "result") out.endProgress();
-  if (ended && ended.status !== "result") {
-    out.note(yellow(cut(visibleLine(`${ended.status}: ${ended.name}: ${ended.text}`), widestNote)));
+  if (event.type === "result") screen.endProgress();
+  if (call && call.status !== "result") {
+    screen.note(yellow(cut(visibleLine(`${call.status}: ${call.name}: ${call.text}`), widestNote)));
   }
 }
 
@@ -185,19 +168,19 @@ const endings: Readonly<Record<RunEnd["reason"], string | undefined>> = {
 };
 
 /** Writes notes about what a reader of the answer does not see: an early end, denied calls, and unavailable servers. */
-function noteEnd(document: ChatResult, out: ScriptSetting["out"]): void {
+function noteEnd(document: ChatResult, screen: ScriptSetting["screen"]): void {
   const { reason, error, calls, unavailable } = document;
   for (const { name, message } of unavailable) {
-    out.note(paragraph(`mcparley: The server ${JSON.stringify(name)} is unavailable: ${message}`, out.err));
+    screen.note(paragraph(`mcparley: The server ${JSON.stringify(name)} is unavailable: ${message}`, screen.err));
   }
-  const denied = calls.filter(isDenied);
-  if (denied.length > 0) {
-    const subject = denied.length === 1 ? "1 call was denied" : `${denied.length} calls were denied`;
-    const cure = allowCure(denied.map(({ name, server, tool }) => (tool === null ? name : `${server}:${tool}`)));
-    out.note(paragraph(`mcparley: ${subject}. ${cure}`, out.err));
+  const deniedCalls = calls.filter(isDenied);
+  if (deniedCalls.length > 0) {
+    const subject = deniedCalls.length === 1 ? "1 call was denied" : `${deniedCalls.length} calls were denied`;
+    const cure = allowCure(deniedCalls.map(({ name, server, tool }) => (tool === null ? name : `${server}:${tool}`)));
+    screen.note(paragraph(`mcparley: ${subject}. ${cure}`, screen.err));
   }
   const ending = error?.message ?? endings[reason];
   if (ending === undefined) return;
   const prefix = "mcparley:";
-  out.note(out.err.style.red(prefix) + paragraph(`${prefix} ${ending}`, out.err).slice(prefix.length));
+  screen.note(screen.err.style.red(prefix) + paragraph(`${prefix} ${ending}`, screen.err).slice(prefix.length));
 }

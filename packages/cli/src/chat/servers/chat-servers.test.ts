@@ -6,7 +6,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { readChat } from "../../commands/testing/read-command.ts";
 import { readRoot } from "../../targets/roots.ts";
 import { Screen } from "../../terminal/screen.ts";
-import { createStop } from "../../terminal/stop.ts";
+import { Stop } from "../../terminal/stop.ts";
 import { fakeIo } from "../../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { type ChatServer, chatServers } from "./chat-servers.ts";
@@ -42,7 +42,7 @@ async function serversOf(
     ...(answers && { answers }),
   });
   const { positionals, command, options } = readChat(line);
-  const setting = { io, screen: new Screen(io, () => {}), options, stop: createStop(io, () => {}) };
+  const setting = { io, screen: new Screen(io, () => {}), options, stop: new Stop(io, () => {}) };
   const outputs: string[] = [];
   const onStderr = (name: string, chunk: string): void => void outputs.push(`${name}: ${chunk}`);
   const servers = await chatServers({ targets: positionals, command }, setting, onStderr);

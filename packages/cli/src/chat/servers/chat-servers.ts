@@ -1,15 +1,12 @@
 import type { Problem, ReadResult } from "@mcparley/config";
 import type { ServerEntry } from "@mcparley/host";
 import { Declined } from "mcparley";
-import { type Origin, approve } from "../../targets/approval.ts";
+import type { Origin } from "../../targets/approval.ts";
 import type { Target } from "../../targets/target.ts";
 import { readConnection } from "../../targets/network.ts";
-import { findConfigured, findTarget, withWords } from "../../targets/find-target.ts";
+import { approveTarget, configured, findConfigured, findTarget, withWords } from "../../targets/find-target.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { ChatOptions } from "../../commands/chat.ts";
-import { readGivenFile } from "../../targets/config-file.ts";
-import { problemError } from "../../targets/config-problem.ts";
-import { inProjects, readAll } from "../../targets/find-server.ts";
 import type { TargetOption } from "../../targets/known-target.ts";
 import { type TalkSetting, isAttended } from "../../terminal/questions/prompter.ts";
 import { visibleLine } from "../../terminal/text.ts";
@@ -58,15 +55,19 @@ export async function chatServers(
     targets.map(({ target }) => target),
     setting.options,
   );
-  if (isNamed) for (const { target } of targets) if (target.origin) await approve(target.origin, setting);
-  const taken = new Set<string>();
+  if (isNamed) for (const { target } of targets) await approveTarget(target, setting);
+  const usedNames = new Set<string>();
   // A rule for a server of the user does not apply to one of a project.
-  const reserved = targets.some(isOfProject) ? ownNames(setting.io) : [];
-  return targets.map((named) => {
-    const { target, word } = named;
-    const name = uniqueName(serverName(target, word), new Set(isOfProject(named) ? [...taken, ...reserved] : taken));
-    taken.add(name);
-    return { name, word, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) };
+  const reservedNames = targets.some(isOfProject) ? await ownNames(setting.io) : [];
+  return targets.map((namedTarget) => {
+    const { target, word } = namedTarget;
+    const name = uniqueName(
+      serverName(target, word),
+      new Set(isOfProject(namedTarget) ? [...usedNames, ...reservedNames] : usedNames),
+    );
+    usedNames.add(name);
+    const entry = toEntry(withOptions(target, setting), setting.options, (chunk) => onStderr(name, chunk));
+    return { name, word, entry };
   });
 }
 
@@ -83,10 +84,11 @@ interface NamedTarget {
 /** Returns the targets of the command line. */
 async function namedTargets({ targets, command }: ServerWords, { io, options }: StartSetting): Promise<NamedTarget[]> {
   const { config } = options;
-  const found: NamedTarget[] = [];
-  for (const word of targets) found.push({ target: await findTarget({ word, command: undefined, config }, io), word });
-  if (command) found.push({ target: await findTarget({ word: undefined, command, config }, io), word: undefined });
-  return found;
+  const results: NamedTarget[] = [];
+  for (const word of targets)
+    results.push({ target: await findTarget({ word, command: undefined, config }, io), word });
+  if (command) results.push({ target: await findTarget({ word: undefined, command, config }, io), word: undefined });
+  return results;
 }
 
 /**
@@ -95,30 +97,30 @@ async function namedTargets({ targets, command }: ServerWords, { io, options }: 
  */
 async function configuredTargets(setting: StartSetting): Promise<NamedTarget[]> {
   const { io, options, screen } = setting;
-  const found: NamedTarget[] = [];
-  for (const word of configuredNames(setting)) {
+  const results: NamedTarget[] = [];
+  for (const word of await configuredNames(setting)) {
     try {
       const target = await findConfigured(word, options.config, io);
-      if (target.origin) {
-        noteOwnServer(target.origin, setting);
-        await approve(target.origin, setting);
-      }
-      found.push({ target, word });
+      if (target.origin) noteOwnServer(target.origin, setting);
+      await approveTarget(target, setting);
+      results.push({ target, word });
     } catch (error) {
       const isExpected = error instanceof Declined || error instanceof UsageError;
       if (!isExpected || !isAttended(setting) || setting.stop.signal.aborted) throw error;
       screen.noteParagraph(`${visibleLine(error.message)} It is not a part of this chat.`);
     }
   }
-  return found;
+  return results;
 }
 
 /**
  * Returns the names in the file of `--config`, or in the nearest folder with a configuration file. Disabled servers are left out, as are
  * invalid entries, which are shown.
  */
-function configuredNames({ io, options, screen }: StartSetting): readonly string[] {
-  const { servers, problems } = options.config === undefined ? nearestProject(io) : readGivenFile(options.config, io);
+async function configuredNames({ io, options, screen }: StartSetting): Promise<readonly string[]> {
+  const { problemError, readGivenFile } = await configured();
+  const { servers, problems } =
+    options.config === undefined ? await nearestProject(io) : readGivenFile(options.config, io);
   const [problem] = problems;
   if (problem) throw problemError(problem);
   for (const { message } of servers.flatMap((server) => server.problems)) screen.noteParagraph(message);
@@ -126,16 +128,18 @@ function configuredNames({ io, options, screen }: StartSetting): readonly string
 }
 
 /** Returns the names that the servers of the user have in a chat. */
-function ownNames(io: CommandIo): string[] {
-  const own = readAll(io).servers.filter(({ scope }) => scope !== "project");
-  return own.map(({ name }) => usableName(name));
+async function ownNames(io: CommandIo): Promise<string[]> {
+  const { readAll } = await configured();
+  const userServers = readAll(io).servers.filter(({ scope }) => scope !== "project");
+  return userServers.map(({ name }) => usableName(name));
 }
 
 /** Returns the servers and problems of the nearest folder with a configuration file. */
-function nearestProject(io: CommandIo): ReadResult {
-  const found = readAll(io);
-  const servers = inProjects(found.servers);
-  const problems = inProjects(found.problems);
+async function nearestProject(io: CommandIo): Promise<ReadResult> {
+  const { inProjects, readAll } = await configured();
+  const configurations = readAll(io);
+  const servers = inProjects(configurations.servers);
+  const problems = inProjects(configurations.problems);
   const [nearest] = inProjects([...servers, ...problems]);
   const isNearest = ({ folder }: Pick<Problem, "folder">): boolean => folder === nearest?.folder;
   return { servers: servers.filter(isNearest), problems: problems.filter(isNearest) };
@@ -170,13 +174,7 @@ function withOptions(target: Target, { io, options }: StartSetting): Target {
   return withWords(target, { headers: {}, env, envAll }, io);
 }
 
-interface EntryParts {
-  readonly setting: StartSetting;
-  readonly onStderr: OnStderr;
-}
-
-function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts): ServerEntry {
-  const { maxReply, revision } = setting.options;
+function toEntry(target: Target, { maxReply, revision }: ChatOptions, stderr: (chunk: string) => void): ServerEntry {
   const settings = { entry: target.origin?.entry, ...(revision !== undefined && { revision }) };
   if (target.kind === "url") {
     const { url, headers, connection } = target;
@@ -185,6 +183,5 @@ function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts
   }
   const { command, args, env, cwd } = target;
   const limit = maxReply === undefined ? {} : { maxLineBytes: maxReply };
-  const stderr = (chunk: string): void => onStderr(name, chunk);
   return { target: { command, args, env, cwd, stderr, ...limit }, ...settings };
 }

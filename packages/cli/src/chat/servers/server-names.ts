@@ -17,6 +17,8 @@ const runtimes: ReadonlySet<string> = new Set([
   "ruby",
   "java",
 ]);
+/** Options of these programs that are followed by code, and not by a file. */
+const codeOptions: ReadonlySet<string> = new Set(["-e", "-c", "-p", "-pe", "--eval", "--print"]);
 const longest = 40;
 
 /**
@@ -30,9 +32,9 @@ export function serverName(target: Target, word: string | undefined): string {
 }
 
 /** Returns a name that no other server has: with a number if necessary. */
-export function uniqueName(name: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(name)) return name;
-  for (let number = 2; ; number++) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`;
+export function uniqueName(name: string, usedNames: ReadonlySet<string>): string {
+  if (!usedNames.has(name)) return name;
+  for (let number = 2; ; number++) if (!usedNames.has(`${name}-${number}`)) return `${name}-${number}`;
 }
 
 function nameOfUrl(url: string): string {
@@ -46,11 +48,12 @@ function nameOfCommand(words: readonly string[]): string {
   const spec = readRunner(words)?.packages[0]?.spec;
   if (spec !== undefined) return packageName(spec.replace(/(?<=.)@[^@]*$/, ""));
   const program = fileName(words[0] ?? "");
-  const served = words.indexOf("serve");
+  const serveIndex = words.indexOf("serve");
   // A folder that is served has the better name.
-  if (served > 0 && fileName(words[served - 1] ?? "") === "mcparley") return fileName(words[served + 1] ?? program);
+  if (serveIndex > 0 && fileName(words[serveIndex - 1] ?? "") === "mcparley")
+    return fileName(words[serveIndex + 1] ?? program);
   if (!runtimes.has(program)) return program;
-  const script = words.slice(1).find((word, index) => !word.startsWith("-") && !isCodeOption(words[index] ?? ""));
+  const script = words.slice(1).find((word, index) => !word.startsWith("-") && !codeOptions.has(words[index] ?? ""));
   return script === undefined ? program : scriptName(script);
 }
 
@@ -63,9 +66,9 @@ function scriptName(path: string): string {
   const name = fileName(path);
   if (!entries.has(name)) return name;
   const folders = path.split(/[\\/]/).slice(0, -1);
-  const at = folders.findLastIndex((folder) => !outputs.has(folder) && folder !== "..");
-  const folder = folders[at];
-  return folder === undefined ? name : packageName(`${folders[at - 1] ?? ""}/${folder}`);
+  const index = folders.findLastIndex((folder) => !outputs.has(folder) && folder !== "..");
+  const folder = folders[index];
+  return folder === undefined ? name : packageName(`${folders[index - 1] ?? ""}/${folder}`);
 }
 
 /** Names of packages that say nothing without the scope before them. */
@@ -75,11 +78,6 @@ const general: ReadonlySet<string> = new Set(["mcp", "server", "mcp-server", "se
 function packageName(name: string): string {
   const [, scope, base = name] = /^(?:(?:@(.+)|.*)\/)?([^/]*)$/.exec(name) ?? [];
   return scope !== undefined && general.has(base) ? scope : base;
-}
-
-/** Whether the word after an option is code, and not a file. */
-function isCodeOption(option: string): boolean {
-  return ["-e", "-c", "-p", "-pe", "--eval", "--print"].includes(option);
 }
 
 function fileName(path: string): string {

@@ -33,6 +33,6 @@ export function serverOutputs(screen: LineScreen, isLive: boolean): ServerOutput
       output.write(chunk);
     },
     tail: (server) => outputs.get(server)?.tail() ?? "",
-    showOn: (other) => (shownOn = other),
+    showOn: (newScreen) => (shownOn = newScreen),
   };
 }

@@ -44,7 +44,7 @@ function urlOf(entry: ServerEntry): string | undefined {
 /** Returns the sign-in of a chat: in the browser of this machine, or with an address that the user copies. */
 export function chatSignIn({ talk, note, noBrowser, openUrl, reasonOf }: SignInSetting): SignIn {
   if (noBrowser) {
-    const pasted = pastedSignIn({
+    const signIn = pastedSignIn({
       print: note,
       read: (question, signal) => talk(signal, (prompter) => prompter.ask(question)),
     });
@@ -53,7 +53,7 @@ export function chatSignIn({ talk, note, noBrowser, openUrl, reasonOf }: SignInS
         if (purpose) for (const line of describePurpose(purpose)) note(line);
         const reason = purpose && reasonOf(purpose.server);
         if (reason !== undefined) note(visibleLine(`Reason: ${reason}`));
-        return pasted.prepare(previous, purpose);
+        return signIn.prepare(previous, purpose);
       },
     };
   }

@@ -9,8 +9,8 @@ export async function findWhenReady<T>(
   chat: Chat,
   find: (catalogue: Catalogue) => T | undefined,
 ): Promise<T | undefined> {
-  const found = find(chat.host.catalogue);
-  if (found !== undefined) return found;
+  const result = find(chat.host.catalogue);
+  if (result !== undefined) return result;
   await untilDefined(chat);
   return find(chat.host.catalogue);
 }
@@ -29,6 +29,6 @@ export async function untilDefined(chat: Chat): Promise<void> {
 
 /** Whether definitions of a server are expected in the catalogue, which has none of them. */
 function isArriving({ name, state }: HostServer, { tools, prompts, resources, templates }: Catalogue): boolean {
-  const known = [tools, prompts, resources, templates].flat();
-  return state === "connecting" || (state === "ready" && !known.some(({ server }) => server === name));
+  const definitions = [tools, prompts, resources, templates].flat();
+  return state === "connecting" || (state === "ready" && !definitions.some(({ server }) => server === name));
 }

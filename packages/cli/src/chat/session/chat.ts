@@ -2,15 +2,11 @@ import type { Conversation, Host, Run } from "@mcparley/host";
 import type { CommandIo } from "../../terminal/io.ts";
 import type { View } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
+import type { ConversationSaver } from "./conversation-saver.ts";
 import type { DialogQueue } from "./dialog-queue.ts";
+import { showError } from "./show-error.ts";
 import type { SentRequest } from "../model/sent-request.ts";
 import type { Root } from "mcparley/client";
-
-/** Work that Ctrl-C interrupts: first its calls, then all of it. */
-interface Work {
-  /** Returns false if nothing is left to interrupt. */
-  interrupt(this: void): boolean;
-}
 
 /** A chat that is open: what its commands read and change. */
 export interface Chat {
@@ -25,32 +21,40 @@ export interface Chat {
   readonly system: string | undefined;
   readonly view: View;
   conversation: Conversation;
+  readonly saver: ConversationSaver;
   /** The folders that servers can request. */
   roots: readonly Root[];
   /** Returns the request that was sent to the model last, or the one that would be sent. */
   sentRequest(this: void): Promise<SentRequest | undefined>;
   /** Marks a call that the user has composed, so that it is not asked for again. */
-  composed: { readonly tool: string; readonly json: string } | undefined;
-  /** The work that Ctrl-C interrupts. */
-  work: Work | undefined;
+  composedCall: { readonly tool: string; readonly json: string } | undefined;
+  /** Interrupts the present work, for Ctrl-C: first its calls, then all of it. Returns false if nothing is left to interrupt. */
+  interruptWork: (() => boolean) | undefined;
   /** The text for the next input: one that could not be sent. */
   draft: string | undefined;
-  /** Returns the id under which the conversation is stored. Undefined if it is not. */
-  storedId(this: void): string | undefined;
-  /** Stores the conversation. A failure is shown. */
-  store(this: void): Promise<void>;
-  /** Resolves when the conversation is stored. */
-  stored(this: void): Promise<void>;
-  /** Starts a new conversation. */
-  restart(this: void): Promise<void>;
   /** Ends the chat after the present command. */
   leave(this: void): void;
+}
+
+/** Returns the options of a run on the conversation. */
+export function runOptions({ conversation, system }: Chat): { conversation: Conversation; system?: string } {
+  return { conversation, ...(system !== undefined && { system }) };
+}
+
+/** Stores the conversation. If it cannot be stored, the error is shown and the chat continues. */
+export async function storeConversation(chat: Chat): Promise<void> {
+  await chat.saver.save(chat.conversation).catch((error: unknown) => showError(error, chat));
 }
 
 /** Runs work with a signal that Ctrl-C aborts. */
 export async function interruptible<T>(chat: Chat, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  return during(chat, { interrupt: () => abortOnce(controller) }, () => work(controller.signal));
+  const interrupt = (): boolean => {
+    if (controller.signal.aborted) return false;
+    controller.abort(new Error("Interrupted."));
+    return true;
+  };
+  return runInterruptible(chat, interrupt, () => work(controller.signal));
 }
 
 /** Consumes a run. Ctrl-C cancels its calls, and then the run. */
@@ -66,21 +70,15 @@ export async function duringRun<T>(chat: Chat, run: Run, consume: () => Promise<
     run.cancel();
     return true;
   };
-  return during(chat, { interrupt }, consume);
+  return runInterruptible(chat, interrupt, consume);
 }
 
-async function during<T>(chat: Chat, work: Work, run: () => Promise<T>): Promise<T> {
-  const outer = chat.work;
-  chat.work = work;
+async function runInterruptible<T>(chat: Chat, interrupt: () => boolean, work: () => Promise<T>): Promise<T> {
+  const outer = chat.interruptWork;
+  chat.interruptWork = interrupt;
   try {
-    return await run();
+    return await work();
   } finally {
-    chat.work = outer;
+    chat.interruptWork = outer;
   }
-}
-
-function abortOnce(controller: AbortController): boolean {
-  if (controller.signal.aborted) return false;
-  controller.abort(new Error("Interrupted."));
-  return true;
 }

@@ -4,9 +4,9 @@ import { Dismissed } from "../../terminal/questions/prompter.ts";
 import { scriptedModel, textStep } from "../../../../host/src/testing/scripted-model.ts";
 import { type EmulatedTerminal, emulatedTerminal, keys } from "../../terminal/testing/emulated-terminal.ts";
 import { openTestChat } from "../testing/open-test-chat.ts";
-import { openRichTerminal } from "../../terminal/interactive/rich-terminal.ts";
+import { RichTerminal } from "../../terminal/interactive/rich-terminal.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
-import { type DialogQueue, createDialogQueue } from "./dialog-queue.ts";
+import { DialogQueue } from "./dialog-queue.ts";
 
 interface Opened {
   readonly screen: EmulatedTerminal;
@@ -16,8 +16,8 @@ interface Opened {
 
 function open(): Opened {
   const screen = emulatedTerminal({ columns: 80 });
-  const terminal = openRichTerminal(screen.io, { onInterrupt: () => {}, onEmptied: () => queue.inputEmptied() });
-  const queue = createDialogQueue(terminal);
+  const terminal = new RichTerminal(screen.io, { onInterrupt: () => {}, onEmptied: () => queue.inputEmptied() });
+  const queue = new DialogQueue(terminal);
   onTestFinished(() => terminal.close());
   return { screen, terminal, queue };
 }
@@ -30,7 +30,7 @@ function ask({ queue }: Opened, question: string, signal: AbortSignal = new Abor
 }
 
 function lastLine({ screen }: Opened, text: string): Promise<void> {
-  return screen.until((lines) => lines.at(-1) === text);
+  return screen.waitUntil((lines) => lines.at(-1) === text);
 }
 
 test("asks one question after another", async () => {
@@ -38,14 +38,12 @@ test("asks one question after another", async () => {
   const first = ask(opened, "First? ");
   const second = ask(opened, "Second? ");
   await lastLine(opened, "First?");
-  expect(opened.queue.isBusy).toBe(true);
   opened.screen.press("1\r");
   expect(await first).toBe("1");
   await lastLine(opened, "Second?");
   opened.screen.press("2\r");
   expect(await second).toBe("2");
   await lastLine(opened, "Second? 2");
-  expect(opened.queue.isBusy).toBe(false);
 });
 
 test("a question that arrives while the user types waits until the message is sent", async () => {
@@ -54,7 +52,9 @@ test("a question that arrives while the user types waits until the message is se
   opened.screen.press("ye");
   await lastLine(opened, "> ye");
   const answer = ask(opened, "Allow? ");
-  await opened.screen.until((lines) => lines.includes("A server has a question. Send or delete your text to see it."));
+  await opened.screen.waitUntil((lines) =>
+    lines.includes("A server has a question. Send or delete your text to see it."),
+  );
   opened.screen.press("s");
   opened.screen.press(keys.enter);
   expect(await message).toBe("yes");
@@ -74,7 +74,7 @@ test.each([
     opened.screen.press("y");
     await lastLine(opened, "> y");
     const answer = ask(opened, "Allow? ");
-    await opened.screen.until((lines) => lines.some((line) => line.includes("A server has a question.")));
+    await opened.screen.waitUntil((lines) => lines.some((line) => line.includes("A server has a question.")));
     empty(opened);
     await lastLine(opened, "Allow?");
     opened.screen.press("no\r");
@@ -96,7 +96,6 @@ test("a question that is withdrawn is not asked, whether it waits for another on
   second.abort();
   first.abort();
   for (const answer of answers) await expect(answer).rejects.toThrow(Dismissed);
-  expect(opened.queue.isBusy).toBe(false);
   expect((await opened.screen.lines()).at(-1)).toBe("> y");
 });
 
@@ -167,12 +166,12 @@ test("a review of a changed definition waits while the user types a message", as
   const chat = await openTestChat({ servers: { notes: server } });
   await chat.ready("notes");
   chat.press("yes");
-  await chat.asked("> yes");
+  await chat.waitForQuestion("> yes");
   server.tools.set("search", changed);
-  await chat.seen("A server has a question.");
+  await chat.waitForText("A server has a question.");
   chat.press(keys.enter);
   await chat.answer("Use them?", "n");
-  await chat.seen("[user]\nyes");
+  await chat.waitForText("[user]\nyes");
   await chat.idle();
 });
 
@@ -184,11 +183,11 @@ test("a question that is open when an answer ends is not hidden by the message i
   const chat = await openTestChat({ servers: { notes: server }, model });
   await chat.ready("notes");
   await chat.type("Go");
-  await chat.seen("Waiting for the model");
+  await chat.waitForText("Waiting for the model");
   server.tools.set("search", changed);
-  await chat.asked("Use them?");
+  await chat.waitForQuestion("Use them?");
   finish();
-  await chat.seen("10 tokens in");
+  await chat.waitForText("10 tokens in");
   await chat.answer("Use them?", "y");
   await chat.idle();
 });

@@ -19,15 +19,15 @@ test.each(Object.values(revisions))(
     const chat = await openTestChat({ servers, model, argv: allowed });
     await chat.ready("notes");
     await chat.type("Go");
-    await chat.seen("25% one of four");
+    await chat.waitForText("25% one of four");
     chat.press(keys.ctrlC);
-    await chat.seen("The call is cancelled. Press Ctrl-C again to stop the answer.");
-    await chat.seen("So far");
-    expect(notes.cancelled).toEqual(["wait"]);
+    await chat.waitForText("The call is cancelled. Press Ctrl-C again to stop the answer.");
+    await chat.waitForText("So far");
+    expect(notes.cancelledCalls).toEqual(["wait"]);
     chat.press(keys.ctrlC);
-    await chat.seen("Stopped.");
+    await chat.waitForText("Stopped.");
     await chat.type("Again");
-    await chat.seen("Next.");
+    await chat.waitForText("Next.");
     await chat.idle();
     chat.press(keys.ctrlC);
     expect(await chat.exit).toBe(0);
@@ -38,7 +38,7 @@ test("Ctrl-C leaves if a turn that was stopped does not end", async () => {
   const model = scriptedModel([() => new Promise<never>(() => {})]);
   const chat = await openTestChat({ model });
   await chat.type("Go");
-  await chat.seen("Waiting for the model (Ctrl-C stops)");
+  await chat.waitForText("Waiting for the model (Ctrl-C stops)");
   chat.press(keys.ctrlC);
   chat.press(keys.ctrlC);
   expect(await chat.exit).toBe(0);
@@ -48,7 +48,7 @@ test("Ctrl-C empties the input first", async () => {
   const chat = await openTestChat();
   await chat.idle();
   chat.press("some text");
-  await chat.asked("> some text");
+  await chat.waitForQuestion("> some text");
   chat.press(keys.ctrlC);
   await chat.idle();
   chat.press(keys.ctrlC);
@@ -61,9 +61,9 @@ test("Ctrl-C at the question for a call cancels the call, and the answer goes on
   const chat = await openTestChat({ servers: { notes: notes.server }, model });
   await chat.ready("notes");
   await chat.type("Go");
-  await chat.asked("Call it?");
+  await chat.waitForQuestion("Call it?");
   chat.press(keys.ctrlC);
-  await chat.seen("Without it.");
+  await chat.waitForText("Without it.");
   await chat.idle();
   expect(notes.calls).toEqual([]);
 });
@@ -72,14 +72,14 @@ test("text that is typed during an answer is kept for the next message, also whe
   const model = scriptedModel([["hang"], textStep("Second.")]);
   const chat = await openTestChat({ model });
   await chat.type("Go");
-  await chat.seen("Waiting for the model (Ctrl-C stops)");
+  await chat.waitForText("Waiting for the model (Ctrl-C stops)");
   chat.press("next");
-  await chat.asked("> next");
+  await chat.waitForQuestion("> next");
   chat.press(keys.ctrlC);
-  await chat.seen("Stopped.");
-  await chat.asked("> next");
+  await chat.waitForText("Stopped.");
+  await chat.waitForQuestion("> next");
   chat.press(keys.enter);
-  await chat.seen("> next\nSecond.");
+  await chat.waitForText("> next\nSecond.");
 });
 
 test("Ctrl-D leaves only if the input is empty", async () => {
@@ -87,7 +87,7 @@ test("Ctrl-D leaves only if the input is empty", async () => {
   await chat.idle();
   chat.press("text");
   chat.press(keys.ctrlD);
-  await chat.asked("> text");
+  await chat.waitForQuestion("> text");
   chat.press(keys.ctrlC);
   await chat.idle();
   chat.press(keys.ctrlD);
@@ -105,10 +105,10 @@ test("a stopped turn keeps what was answered", async () => {
   const model = scriptedModel([[...textParts("Half of it"), "hang"], textStep("Rest.")]);
   const chat = await openTestChat({ model });
   await chat.type("Go");
-  await chat.seen("Half of it");
+  await chat.waitForText("Half of it");
   chat.press(keys.ctrlC);
-  await chat.seen("Stopped.");
+  await chat.waitForText("Stopped.");
   await chat.type("Go on");
-  await chat.seen("Rest.");
+  await chat.waitForText("Rest.");
   expect(JSON.stringify(model.requests[1]?.prompt)).toContain("Half of it");
 });

@@ -21,18 +21,18 @@ const punctuation = /[.,;:!?)\]}'"]$/;
  * Returns the resources that a text names, each once. An `@` within a word or within backticks is text, such as that of an e-mail address.
  * Punctuation at the end of a word belongs to the text, unless the catalogue has the URI with it.
  */
-export function findMentions(text: string, known: Known): Mention[] {
-  const found = new Map<string, Mention>();
+export function findMentions(text: string, names: MessageNames): Mention[] {
+  const mentions = new Map<string, Mention>();
   for (const name of namesIn(text)) {
-    const mention = readWord(name, known)?.mention;
-    if (mention) found.set(JSON.stringify([mention.server, mention.uri]), mention);
+    const mention = readWord(name, names)?.mention;
+    if (mention) mentions.set(JSON.stringify([mention.server, mention.uri]), mention);
   }
-  return [...found.values()];
+  return [...mentions.values()];
 }
 
 /** Returns the names behind an `@` that are no resources of known servers, each once: those of files, and those that are unknown. */
-export function otherNames(text: string, known: Known): string[] {
-  return [...new Set(namesIn(text))].filter((name) => name.length > 0 && !readWord(name, known));
+export function otherNames(text: string, names: MessageNames): string[] {
+  return [...new Set(namesIn(text))].filter((name) => name.length > 0 && !readWord(name, names));
 }
 
 /** Returns the forms of a name, from the longest: with and without the punctuation at its end. */
@@ -48,8 +48,8 @@ export function formsOf(name: string): string[] {
 
 function namesIn(text: string): string[] {
   const isCode = codeIn(text);
-  const named = [...text.matchAll(pattern)].filter(({ index }) => !isCode(index));
-  return named.map(([, quoted, word]) => quoted ?? word ?? "");
+  const matches = [...text.matchAll(pattern)].filter(({ index }) => !isCode(index));
+  return matches.map(([, bracketName, word]) => bracketName ?? word ?? "");
 }
 
 /** Returns a function that returns whether a position is in code. It must be called with positions in ascending order. */
@@ -65,19 +65,23 @@ function codeIn(text: string): (index: number) => boolean {
 /** Returns a text in which `\@` at the start of a word has become `@`, except in code. */
 export function unescapeMentions(text: string): string {
   const isCode = codeIn(text);
-  return text.replaceAll(/(?<=^|\s)\\@/g, (escaped, index: number) => (isCode(index) ? escaped : "@"));
+  return text.replaceAll(/(?<=^|\s)\\@/g, (match, index: number) => (isCode(index) ? match : "@"));
 }
 
 /** Returns a text that names other resources. `replace` returns the text for a mention, or undefined if it remains. */
-export function replaceMentions(text: string, known: Known, replace: (mention: Mention) => string | undefined): string {
+export function replaceMentions(
+  text: string,
+  names: MessageNames,
+  replace: (mention: Mention) => string | undefined,
+): string {
   const isCode = codeIn(text);
   return text.replaceAll(
     pattern,
-    (written: string, ...[quoted, word, at]: [string | undefined, string | undefined, number]) => {
-      if (isCode(at)) return written;
-      const read = readWord(quoted ?? word ?? "", known);
+    (match: string, ...[bracketName, word, index]: [string | undefined, string | undefined, number]) => {
+      if (isCode(index)) return match;
+      const read = readWord(bracketName ?? word ?? "", names);
       const replacement = read && replace(read.mention);
-      return replacement === undefined ? written : `${replacement}${read?.after ?? ""}`;
+      return replacement === undefined ? match : `${replacement}${read?.suffix ?? ""}`;
     },
   );
 }
@@ -89,29 +93,28 @@ export function mentionText(server: string, uri: string): string {
 }
 
 /** The names that a message can refer to. */
-export interface Known {
+export interface MessageNames {
   readonly catalogue: Catalogue;
   readonly servers: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Reads a word without its `@`. `after` is the punctuation that does not belong to the resource: as little as possible, because a
+ * Reads a word without its `@`. `suffix` is the punctuation that does not belong to the resource: as little as possible, because a
  * template can end with a brace.
  */
-function readWord(word: string, known: Known): { mention: Mention; after: string } | undefined {
-  for (let end = word.length; end > 0; end--) {
-    const mention = readMention(word.slice(0, end), known);
-    if (mention) return { mention, after: word.slice(end) };
-    if (!punctuation.test(word.slice(0, end))) return undefined;
+function readWord(word: string, names: MessageNames): { mention: Mention; suffix: string } | undefined {
+  for (const form of formsOf(word)) {
+    const mention = readMention(form, names);
+    if (mention) return { mention, suffix: word.slice(form.length) };
   }
   return undefined;
 }
 
-function readMention(name: string, { catalogue, servers }: Known): Mention | undefined {
-  const at = name.indexOf(":");
-  const server = name.slice(0, at);
-  const uri = name.slice(at + 1);
-  if (at < 1 || uri === "" || !servers.has(server)) return undefined;
+function readMention(name: string, { catalogue, servers }: MessageNames): Mention | undefined {
+  const colon = name.indexOf(":");
+  const server = name.slice(0, colon);
+  const uri = name.slice(colon + 1);
+  if (colon < 1 || uri === "" || !servers.has(server)) return undefined;
   const isTemplate = catalogue.templates.some((entry) => entry.server === server && entry.template.uriTemplate === uri);
   const isListed = catalogue.resources.some((entry) => entry.server === server && entry.resource.uri === uri);
   // A resource that is not listed can exist, for example one of a template.

@@ -32,7 +32,7 @@ async function compose(written: string, cwd?: string): Promise<{ message: string
   const unknown: string[] = [];
   const folder = cwd ?? (await temporaryFolder(files));
   const texts = await readNamedTexts(written, {
-    known,
+    names: known,
     io: { cwd: folder, env: { HOME: join(folder, "src") } },
     stdin: () => stdin("from stdin\n"),
     onUnknown: ({ message, hint }) => unknown.push(`${message} ${hint}`),

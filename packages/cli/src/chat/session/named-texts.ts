@@ -6,7 +6,7 @@ import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { readText } from "../../terminal/read-text.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { type Known, formsOf, otherNames, unescapeMentions } from "./mentions.ts";
+import { type MessageNames, formsOf, otherNames, unescapeMentions } from "./mentions.ts";
 
 /** A text that becomes a part of a message. */
 export interface NamedText {
@@ -24,7 +24,7 @@ const maxBytes = 4 * 1024 ** 2;
 export const stdinWord = "@-";
 
 interface Sources {
-  readonly known: Known;
+  readonly names: MessageNames;
   readonly io: Pick<CommandIo, "cwd" | "env">;
   /** Returns the text of stdin. */
   readonly stdin: () => Awaitable<NamedText>;
@@ -38,13 +38,13 @@ interface Sources {
  * for further names. Rejects with a `UsageError` for a folder, and for a file that is too large, is no text, or cannot be read.
  */
 export async function readNamedTexts(message: string, sources: Sources): Promise<NamedText[]> {
-  const { known, io, stdin, onUnknown, signal } = sources;
+  const { names, io, stdin, onUnknown, signal } = sources;
   const texts: NamedText[] = [];
-  for (const name of otherNames(message, known)) {
+  for (const name of otherNames(message, names)) {
     const forms = formsOf(name);
-    const found = forms.includes("-") ? await stdin() : await readFirst(forms, io, signal);
-    if (found) texts.push(found);
-    else if (forms.length > 0) onUnknown(unknownName(forms.at(-1) ?? name, known));
+    const namedText = forms.includes("-") ? await stdin() : await readFirst(forms, io, signal);
+    if (namedText) texts.push(namedText);
+    else if (forms.length > 0) onUnknown(unknownName(forms.at(-1) ?? name, names));
   }
   return texts;
 }
@@ -53,17 +53,19 @@ export async function readNamedTexts(message: string, sources: Sources): Promise
  * Returns the message of the user: what was written, and then each text with its name. A message that is only the name of a text becomes
  * this text.
  */
-export function messageWith(written: string, texts: readonly NamedText[]): string {
-  const whole = texts.find(({ word }) => word !== undefined && word === written.trim().replace(/^@<(.*)>$/s, "@$1"));
-  if (whole && whole.text.trim() === "")
-    throw new UsageError(`${capitalized(whole.name)} is empty.`, "Write the message there.");
-  const parts = texts.filter((text) => text !== whole).map(labelled);
-  return [whole ? whole.text.trimEnd() : unescapeMentions(written), ...parts].join("\n\n");
+export function messageWith(message: string, texts: readonly NamedText[]): string {
+  const wholeText = texts.find(
+    ({ word }) => word !== undefined && word === message.trim().replace(/^@<(.*)>$/s, "@$1"),
+  );
+  if (wholeText && wholeText.text.trim() === "")
+    throw new UsageError(`${capitalize(wholeText.name)} is empty.`, "Write the message there.");
+  const parts = texts.filter((text) => text !== wholeText).map(withLabel);
+  return [wholeText ? wholeText.text.trimEnd() : unescapeMentions(message), ...parts].join("\n\n");
 }
 
 /** Returns a text with its name, between fences that it cannot close. */
-function labelled({ name, text }: NamedText): string {
-  if (text.trim() === "") return `${capitalized(name)} is empty.`;
+function withLabel({ name, text }: NamedText): string {
+  if (text.trim() === "") return `${capitalize(name)} is empty.`;
   const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
   const fence = "`".repeat(longest + 1);
   return `Text of ${name}:\n${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
@@ -87,8 +89,8 @@ async function readFirst(
 
 /** Returns whether there is something to read. Throws a `UsageError` for a folder. */
 async function isFile(file: string, name: string): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined);
-  if (!found?.isDirectory()) return found !== undefined;
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats?.isDirectory()) return stats !== undefined;
   throw new UsageError(
     `${visibleLine(name)} is a folder, and a message can contain files only.`,
     `Name a file in it, such as @${visibleLine(path.join(name, "FILE"))}, or write \\@ for text.`,
@@ -100,7 +102,7 @@ export async function readFrom(
   stream: Parameters<typeof readText>[0],
   name: string,
 ): Promise<Pick<NamedText, "name" | "text">> {
-  const title = visibleLine(capitalized(name));
+  const title = visibleLine(capitalize(name));
   const source = {
     name: title,
     cure: "A message can contain UTF-8 text only. Convert it, such as with iconv -f UTF-16 -t UTF-8.",
@@ -118,7 +120,7 @@ export async function readFrom(
   }
 }
 
-function unknownName(name: string, { servers }: Known): UsageError {
+function unknownName(name: string, { servers }: MessageNames): UsageError {
   const word = `@${visibleLine(name)}`;
   const [, server] = /^([^:/\\]+):./.exec(name) ?? [];
   if (server === undefined || servers.has(server)) {
@@ -133,6 +135,6 @@ function unknownName(name: string, { servers }: Known): UsageError {
   );
 }
 
-function capitalized(text: string): string {
+function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

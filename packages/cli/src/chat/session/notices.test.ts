@@ -17,18 +17,18 @@ test.each(Object.values(revisions))("names what a connected server offers, on %s
 test("names a server without definitions", async () => {
   const empty = createServer({ name: "empty", version: "1.0.0" });
   const chat = await openTestChat({ servers: { empty } });
-  await chat.seen("empty is connected: no tools, prompts or resources");
+  await chat.waitForText("empty is connected: no tools, prompts or resources");
 });
 
 test("a failure is shown once, also if it repeats, and again if its reason changes", async () => {
   const state = { reason: "The disk is not mounted." };
   const attach = () => Promise.reject(new Error(state.reason));
   const chat = await openTestChat({ servers: { files: { attach } } });
-  await chat.seen("files failed: ");
-  await chat.refused("/servers reconnect files", "The disk is not mounted.");
+  await chat.waitForText("files failed: ");
+  await chat.expectRefusal("/servers reconnect files", "The disk is not mounted.");
   expect((await chat.text()).split("files failed: ")).toHaveLength(2);
   state.reason = "The disk is full.";
-  await chat.refused("/servers reconnect files", "The disk is full.");
+  await chat.expectRefusal("/servers reconnect files", "The disk is full.");
   expect((await chat.text()).split("files failed: ")).toHaveLength(3);
   expect(await chat.text()).toContain("no model - 0 of 1 servers connected");
 });
@@ -41,9 +41,9 @@ test.each(Object.values(revisions))(
     await chat.ready("notes");
     server.tools.set("count", newTool);
     await chat.answer("Use them?", "y");
-    await chat.seen("notes has changed: new: notes__count\n");
+    await chat.waitForText("notes has changed: new: notes__count\n");
     server.prompts.delete("daily");
-    await chat.seen("notes has changed: removed: notes:daily\n");
+    await chat.waitForText("notes has changed: removed: notes:daily\n");
   },
 );
 
@@ -53,7 +53,7 @@ test("many changes are counted", async () => {
   await chat.ready("notes");
   for (let number = 1; number <= 8; number++) server.tools.set(`count${number}`, newTool);
   await chat.answer("Use them?", "y");
-  await chat.seen("notes__count5 and 3 more\n");
+  await chat.waitForText("notes__count5 and 3 more\n");
 });
 
 test("the first change of a session is named, also if the lists were stored by an earlier one", async () => {
@@ -62,17 +62,17 @@ test("the first change of a session is named, also if the lists were stored by a
   await first.ready("notes");
   await first.leave();
   const second = await openTestChat({ servers: { notes: server }, home: first.home });
-  await second.seen("notes is connected");
+  await second.waitForText("notes is connected");
   await second.ready("notes");
   server.prompts.delete("daily");
-  await second.seen("notes has changed: removed: notes:daily\n");
+  await second.waitForText("notes has changed: removed: notes:daily\n");
 });
 
 test("log messages of the level and above are shown, with their logger", async () => {
   const chat = await openTestChat({ servers: { notes: notesServer().server } });
   await chat.ready("notes");
   await chat.type("/call log");
-  await chat.seen("logged");
+  await chat.waitForText("logged");
   expect(await chat.text()).toContain("[warning] notes disk: low space\n");
   expect(await chat.text()).toContain('[error] notes: {"code":7}\n');
   expect(await chat.text()).not.toContain("a detail");
@@ -82,12 +82,12 @@ test("--log-level shows less and more", async () => {
   const less = await openTestChat({ servers: { notes: notesServer().server }, argv: ["--log-level", "error"] });
   await less.ready("notes");
   await less.type("/call log");
-  await less.seen("[error]");
+  await less.waitForText("[error]");
   expect(await less.text()).not.toContain("low space");
   const more = await openTestChat({ servers: { notes: notesServer().server }, argv: ["--log-level", "info"] });
   await more.ready("notes");
   await more.type("/call log");
-  await more.seen("[info] notes: a detail\n");
+  await more.waitForText("[info] notes: a detail\n");
 });
 
 test.each(Object.values(revisions))(
@@ -100,9 +100,9 @@ test.each(Object.values(revisions))(
     await chat.idle();
     notes.today = "Buy bread.";
     notes.server.resources.updated("note://today");
-    await chat.seen("notes:note://today has changed. Its new content is sent with the next message.");
+    await chat.waitForText("notes:note://today has changed. Its new content is sent with the next message.");
     await chat.type("Now?");
-    await chat.seen("Buy bread.");
+    await chat.waitForText("Buy bread.");
   },
 );
 
@@ -112,10 +112,10 @@ test("the change of a resource that is not attached is not shown", async () => {
   await chat.ready("notes");
   await chat.type("Read @notes:note://today");
   await chat.type("/detach @notes:note://today");
-  await chat.seen("Detached.");
+  await chat.waitForText("Detached.");
   notes.server.resources.updated("note://today");
   await chat.type("Now?");
-  await chat.seen("[user]\nNow?");
+  await chat.waitForText("[user]\nNow?");
   expect(await chat.text()).not.toContain("has changed");
 });
 
@@ -124,13 +124,13 @@ test("a notice does not disturb the text that is typed", async () => {
   const chat = await openTestChat({ servers: { notes: server } });
   await chat.ready("notes");
   chat.press("half a tex");
-  await chat.asked("> half a tex");
+  await chat.waitForQuestion("> half a tex");
   server.prompts.delete("daily");
-  await chat.seen("notes has changed: removed: notes:daily\n");
+  await chat.waitForText("notes has changed: removed: notes:daily\n");
   chat.press("t");
-  await chat.asked("> half a text");
+  await chat.waitForQuestion("> half a text");
   chat.press(keys.enter);
-  await chat.seen("[user]\nhalf a text");
+  await chat.waitForText("[user]\nhalf a text");
 });
 
 test("a changed definition is used only after its review, and the change is named", async () => {
@@ -143,7 +143,7 @@ test("a changed definition is used only after its review, and the change is name
   const chat = await openTestChat({ servers: { notes: server } });
   await chat.ready("notes");
   server.prompts.set("plan", prompt({ description: "Changed.", get: () => "new" }));
-  await chat.asked("Use them?");
+  await chat.waitForQuestion("Use them?");
   chat.press(keys.ctrlC);
-  await chat.refused("/notes:plan", "There is no command or prompt /notes:plan.");
+  await chat.expectRefusal("/notes:plan", "There is no command or prompt /notes:plan.");
 });

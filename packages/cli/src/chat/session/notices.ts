@@ -16,18 +16,31 @@ interface NoticeSetting {
 
 /** Returns a listener that shows the events of a host that a user must know: connections, changes, log messages and errors. */
 export function noticeListener(open: () => Chat | undefined, setting: NoticeSetting): (event: HostEvent) => void {
+  const { logLevel, isVerbose, outputs } = setting;
+  /** The notice of each server that was shown last. A failure that repeats is shown once. */
   const lastNotices = new Map<string, string>();
-  const introduced = new Set<string>();
+  const introducedServers = new Set<string>();
   return (event) => {
     const chat = open();
     if (!chat) return;
-    if (event.type === "server") showState(event, { chat, lastNotices, setting });
-    else if (event.type === "catalogue") showChange(event.change, chat, introduced);
-    else if (event.type === "log") showLog(event, chat, setting);
+    if (event.type === "server") {
+      chat.terminal.refresh();
+      const { server, state, error } = event;
+      const notice = `${state} ${error?.message ?? ""}`;
+      const isShown = state === "ready" || state === "failed" || state === "needs-sign-in";
+      if (!isShown || lastNotices.get(server) === notice) return;
+      lastNotices.set(server, notice);
+      showState(event, chat, outputs);
+    } else if (event.type === "catalogue") {
+      chat.terminal.refresh();
+      // The first definitions of a server are counted by the notice of its connection.
+      if (introducedServers.has(event.change.server)) showChange(event.change, chat);
+      introducedServers.add(event.change.server);
+    } else if (event.type === "log") showLog(event, chat, logLevel);
     else if (event.type === "updated") showUpdate(event, chat);
     else if (event.type === "retry") chat.terminal.note(chat.view.style.yellow(retryText(event)));
-    else if (event.type === "sign-in" && setting.isVerbose) showDetail(event.server, event.step, chat);
-    else if (event.type === "error" && setting.isVerbose) showDetail(event.server, event.error.message, chat);
+    else if (event.type === "sign-in" && isVerbose) showDetail(event.server, event.step, chat);
+    else if (event.type === "error" && isVerbose) showDetail(event.server, event.error.message, chat);
   };
 }
 
@@ -36,35 +49,22 @@ export function retryText({ server, retry }: HostEvent & { type: "retry" }): str
   const { status, error, nextTry, maxTries, delay } = retry;
   const [reason = ""] = error.message.split(/\.(?:\s|$)/, 1);
   const fact = status === undefined ? reason : `The model endpoint answered ${status}`;
-  const from = server === undefined ? "" : ` for ${server}`;
-  return visibleLine(`${fact}${from}; try ${nextTry} of ${maxTries} in ${Math.ceil(delay / 1000)} s`);
-}
-
-interface Shown {
-  readonly chat: Chat;
-  /** The notice of each server that was shown last. A failure that repeats is shown once. */
-  readonly lastNotices: Map<string, string>;
-  readonly setting: NoticeSetting;
+  const origin = server === undefined ? "" : ` for ${server}`;
+  return visibleLine(`${fact}${origin}; try ${nextTry} of ${maxTries} in ${Math.ceil(delay / 1000)} s`);
 }
 
 function showState(
   { server, state, error }: HostEvent & { type: "server" },
-  { chat, lastNotices, setting }: Shown,
+  { terminal, view, host }: Chat,
+  outputs: ServerOutputs,
 ): void {
-  const { terminal, view, host } = chat;
   const { dim, red, yellow } = view.style;
   const name = visibleLine(server);
-  const key = `${state} ${error?.message ?? ""}`;
-  terminal.refresh();
-  if (state !== "ready" && state !== "failed" && state !== "needs-sign-in") return;
-  if (lastNotices.get(server) === key) return;
-  lastNotices.set(server, key);
   if (state === "needs-sign-in") terminal.note(yellow(`${name} requires a sign-in: /servers sign-in ${name}`));
   if (state === "failed") {
-    terminal.note(
-      red(paragraph(`${name} failed: ${printable(withOptionNames(error?.message ?? "no reason was given"))}`, view)),
-    );
-    const tail = setting.outputs.tail(server);
+    const reason = printable(withOptionNames(error?.message ?? "no reason was given"));
+    terminal.note(red(paragraph(`${name} failed: ${reason}`, view)));
+    const tail = outputs.tail(server);
     if (tail !== "" && !error?.message.includes(tail)) terminal.note(dim(paragraph(printable(tail), view, "  ")));
   }
   const lists = host.servers.get(server)?.lists;
@@ -72,31 +72,24 @@ function showState(
 }
 
 function showDetail(server: string | undefined, text: string, { terminal, view }: Chat): void {
-  const from = server === undefined ? "" : `${visibleLine(server)}: `;
-  terminal.note(view.style.dim(from + printable(withOptionNames(text))));
+  const origin = server === undefined ? "" : `${visibleLine(server)}: `;
+  terminal.note(view.style.dim(origin + printable(withOptionNames(text))));
 }
 
-function showChange({ server, added, removed, changed }: CatalogueChange, chat: Chat, introduced: Set<string>): void {
-  const { terminal, view } = chat;
-  terminal.refresh();
-  // The first definitions of a server are counted by the notice of its connection.
-  if (!introduced.has(server)) {
-    introduced.add(server);
-    return;
-  }
+function showChange({ server, added, removed, changed }: CatalogueChange, { terminal, view }: Chat): void {
   const parts = [
     ["new", added],
     ["removed", removed],
     ["changed", changed],
   ] as const;
-  const texts = parts.filter(([, names]) => names.length > 0).map(([label, names]) => `${label}: ${listed(names)}`);
+  const texts = parts.filter(([, names]) => names.length > 0).map(([label, names]) => `${label}: ${nameList(names)}`);
   if (texts.length > 0) terminal.note(view.style.dim(`${visibleLine(server)} has changed: ${texts.join("; ")}`));
 }
 
 /** Maximum names of a change that are shown. */
 const mostNames = 5;
 
-function listed(names: readonly string[]): string {
+function nameList(names: readonly string[]): string {
   const list = names.slice(0, mostNames).map(visibleLine).join(", ");
   return names.length > mostNames ? `${list} and ${names.length - mostNames} more` : list;
 }
@@ -104,15 +97,15 @@ function listed(names: readonly string[]): string {
 function showLog(
   { server, message }: HostEvent & { type: "log" },
   { terminal, view }: Chat,
-  { logLevel }: NoticeSetting,
+  lowest: LoggingLevel,
 ): void {
   const { level, logger, data } = message;
-  if (loggingLevels.indexOf(level) < loggingLevels.indexOf(logLevel)) return;
+  if (loggingLevels.indexOf(level) < loggingLevels.indexOf(lowest)) return;
   const { dim, yellow, red } = view.style;
   const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
-  const from = logger === undefined ? visibleLine(server) : `${visibleLine(server)} ${visibleLine(logger)}`;
-  terminal.note(colour(`[${level}] ${from}: ${visibleLine(text.slice(0, 2000))}`));
+  const origin = logger === undefined ? visibleLine(server) : `${visibleLine(server)} ${visibleLine(logger)}`;
+  terminal.note(colour(`[${level}] ${origin}: ${visibleLine(text.slice(0, 2000))}`));
 }
 
 function showUpdate({ server, uri }: HostEvent & { type: "updated" }, { terminal, view, conversation }: Chat): void {

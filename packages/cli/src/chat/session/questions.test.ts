@@ -28,13 +28,13 @@ const remove = callStep([{ name: "notes__remove", input: { id: "7" } }]);
 test("a call is made after a yes, and the exact arguments are shown before", async () => {
   const chat = await open([search("x"), textStep("Done.")]);
   await chat.type("Go");
-  await chat.asked("Call it? [y]es, [n]o, [e]dit, [s]ession, [a]lways, [v]iew?");
+  await chat.waitForQuestion("Call it? [y]es, [n]o, [e]dit, [s]ession, [a]lways, [v]iew?");
   expect(await chat.text()).toContain('The model wants to call the tool "search" of the server "notes".');
   expect(await chat.text()).toContain('"query": "x"');
-  await chat.seen("notes__search: waits for your approval (Ctrl-C cancels)");
+  await chat.waitForText("notes__search: waits for your approval (Ctrl-C cancels)");
   expect(chat.notes.calls).toEqual([]);
   await chat.answer("Call it?", "y");
-  await chat.seen("Done.");
+  await chat.waitForText("Done.");
   expect(chat.notes.calls).toEqual(["search x"]);
 });
 
@@ -46,7 +46,7 @@ test("a denied call is not made, and the model receives the reason", async () =>
   await chat.type("Go");
   await chat.answer("Call it?", "n");
   await chat.answer("Reason for the model", "Keep it.");
-  await chat.seen("I will not.");
+  await chat.waitForText("I will not.");
   expect(notes.calls).toEqual([]);
   expect(JSON.stringify(model.requests[1]?.prompt)).toContain("Keep it.");
 });
@@ -55,11 +55,11 @@ test("edited arguments are shown again, and sent", async () => {
   const chat = await open([remove, textStep("Done.")]);
   await chat.type("Go");
   await chat.answer("Call it?", "e");
-  await chat.asked('JSON > {"id":"7"}');
+  await chat.waitForQuestion('JSON > {"id":"7"}');
   for (const _ of '7"}') chat.press(keys.backspace);
   await chat.answer('JSON > {"id":"', '8"}');
   await chat.answer("Call it?", "y");
-  await chat.seen("Done.");
+  await chat.waitForText("Done.");
   expect(chat.notes.calls).toEqual(["remove 8"]);
 });
 
@@ -67,13 +67,13 @@ test("a yes for the session asks no more, also with other arguments, until the c
   const first = await open([search("x"), search("y"), textStep("Done.")]);
   await first.type("Go");
   await first.answer("Call it?", "s");
-  await first.seen("Done.");
+  await first.waitForText("Done.");
   expect(first.notes.calls).toEqual(["search x", "search y"]);
   await first.leave();
   const second = await open([search("z"), textStep("Again.")], { home: first.home, notes: first.notes });
   await second.type("Go");
   await second.answer("Call it?", "y");
-  await second.seen("Again.");
+  await second.waitForText("Again.");
 });
 
 test("always is confirmed, and is valid in the next chat", async () => {
@@ -81,27 +81,27 @@ test("always is confirmed, and is valid in the next chat", async () => {
   await first.type("Go");
   await first.answer("Call it?", "a");
   await first.answer("Remember this?", "y");
-  await first.seen("Done.");
+  await first.waitForText("Done.");
   await first.leave();
   const second = await open([search("z"), textStep("Again.")], { home: first.home, notes: first.notes });
   await second.type("Go");
-  await second.seen("Again.");
+  await second.waitForText("Again.");
   expect(first.notes.calls).toEqual(["search x", "search z"]);
 });
 
 test("--allow calls without a question, and names the server if it has a colon", async () => {
   const chat = await open([search("x"), remove, textStep("Done.")], { argv: ["--allow", "notes:s*"] });
   await chat.type("Go");
-  await chat.asked("Call it?");
+  await chat.waitForQuestion("Call it?");
   expect(chat.notes.calls).toEqual(["search x"]);
 });
 
 test("Ctrl-D closes the question, and the call is not made", async () => {
   const chat = await open([remove, textStep("No.")]);
   await chat.type("Go");
-  await chat.asked("Call it?");
+  await chat.waitForQuestion("Call it?");
   chat.press(keys.ctrlD);
-  await chat.seen("No.");
+  await chat.waitForText("No.");
   expect(chat.notes.calls).toEqual([]);
 });
 
@@ -109,10 +109,10 @@ test.each(Object.values(revisions))("a form is filled in and confirmed, on %s", 
   const chat = await open(undefined, { revision });
   await chat.type("/call book");
   await chat.answer("  >", "9");
-  await chat.seen("The answer must be a number from 1 to 8.");
+  await chat.waitForText("The answer must be a number from 1 to 8.");
   await chat.answer("  >", "4");
   await chat.answer("[s]end, [e]dit, [d]ecline or [c]ancel?", "s");
-  await chat.seen("Booked for 4");
+  await chat.waitForText("Booked for 4");
   const text = await chat.text();
   expect(text).toContain('The server "notes" asks you to fill in a form');
   expect(text).toContain("  │ How many guests?");
@@ -121,10 +121,10 @@ test.each(Object.values(revisions))("a form is filled in and confirmed, on %s", 
 test.each(Object.values(revisions))("a page is opened only after a yes, on %s", async (revision) => {
   const chat = await open(undefined, { revision });
   await chat.type("/call pay");
-  await chat.asked("Open it?");
+  await chat.waitForQuestion("Open it?");
   expect(await chat.text()).toContain("https://pay.example.com/7");
   await chat.answer("Open it?", "m");
-  await chat.seen("paid");
+  await chat.waitForText("paid");
 });
 
 test.each(Object.values(revisions))(
@@ -132,11 +132,11 @@ test.each(Object.values(revisions))(
   async (revision) => {
     const chat = await open(undefined, { revision });
     await chat.type("/call think");
-    await chat.asked("Answer it?");
+    await chat.waitForQuestion("Answer it?");
     expect(await chat.text()).toContain("Name a colour.");
     await chat.answer("Answer it?", "y");
     await chat.answer("Answer:", "teal");
-    await chat.seen('The answer: {"type":"text","text":"teal"}');
+    await chat.waitForText('The answer: {"type":"text","text":"teal"}');
   },
 );
 
@@ -146,10 +146,10 @@ test.each(Object.values(revisions))(
     const chat = await open([textStep("red")], { revision });
     await chat.type("/call think");
     await chat.answer("Run it?", "y");
-    await chat.asked("Send it to the server?");
+    await chat.waitForQuestion("Send it to the server?");
     expect(await chat.text()).toContain("  │ red");
     await chat.answer("Send it to the server?", "y");
-    await chat.seen('"text":"red"');
+    await chat.waitForText('"text":"red"');
   },
 );
 
@@ -157,9 +157,9 @@ test("denied sampling runs no model", async () => {
   const chat = await open([textStep("red")]);
   await chat.type("/call think");
   await chat.answer("Run it?", "n");
-  await chat.asked("> /call think");
+  await chat.waitForQuestion("> /call think");
   expect(await chat.text()).toContain("The user has not allowed the request of the sampling.");
   chat.press(keys.ctrlC);
   await chat.type("Hello");
-  await chat.seen("> Hello\nred");
+  await chat.waitForText("> Hello\nred");
 });

@@ -1,10 +1,9 @@
 import type { CallActivity, Message, RunEnd, RunEvent } from "@mcparley/host";
 import { printable } from "mcparley";
+import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { recordCalls } from "../script/script-calls.ts";
-import { exitCodeOfRun } from "../script/script-exit.ts";
-import { type Chat, duringRun } from "./chat.ts";
-import { hasAnswer } from "../script/has-answer.ts";
+import { CallRecorder, exitCodeOfRun, hasAnswer } from "../script/run-outcome.ts";
+import { type Chat, duringRun, runOptions, storeConversation } from "./chat.ts";
 import { callLine, showResult } from "./show-message.ts";
 
 /** A text of the user, with the messages that were added to the conversation for it. */
@@ -17,16 +16,16 @@ export interface SentText {
  * Runs the model on the conversation until it answers, and shows what happens. Resolves also if the run fails, with the exit code for
  * it. If the model has answered nothing, the messages are removed from the conversation, and the text is offered again.
  */
-export async function runTurn(sent: SentText, chat: Chat): Promise<number> {
-  const { host, conversation, terminal, system } = chat;
-  const before = conversation.messages;
-  const calls = recordCalls(before, () => host.catalogue);
-  const run = host.run({ conversation, ...(system !== undefined && { system }) });
-  const status = callStatus(chat);
-  status.waiting();
+export async function runTurn(sentText: SentText, chat: Chat): Promise<number> {
+  const { host, conversation, terminal } = chat;
+  const previousMessages = conversation.messages;
+  const calls = new CallRecorder(previousMessages, () => host.catalogue);
+  const run = host.run(runOptions(chat));
+  const status = new TurnStatus(terminal);
+  status.startStep();
   try {
     await duringRun(chat, run, async () => {
-      for await (const event of run) showEvent(event, { chat, status });
+      for await (const event of run) showEvent(event, chat, status);
     });
   } finally {
     terminal.status([]);
@@ -34,12 +33,12 @@ export async function runTurn(sent: SentText, chat: Chat): Promise<number> {
   }
   const end = await run.finished;
   showEnd(end, chat);
-  const isAnswered = hasAnswer(end, before);
+  const isAnswered = hasAnswer(end, previousMessages);
   // A message without an answer stays if the chat is left, so that it can be continued.
   const isLeft = end.reason === "cancelled" && terminal.hasEnded;
-  if (!isAnswered && !isLeft) takeBack(sent, chat);
+  if (!isAnswered && !isLeft) takeBack(sentText, chat);
   if (isAnswered && end.reason === "error") terminal.note(chat.view.style.dim(partText));
-  void chat.store();
+  void storeConversation(chat);
   const isDenied = calls.finish(end.messages).some(({ status }) => status === "denied");
   return exitCodeOfRun(end, isDenied);
 }
@@ -55,30 +54,25 @@ function takeBack({ text, messages }: SentText, chat: Chat): void {
   else terminal.note(chat.view.style.dim("The message has no answer, and was removed from the conversation."));
 }
 
-interface Shown {
-  readonly chat: Chat;
-  readonly status: CallStatus;
-}
-
-function showEvent(event: RunEvent, { chat, status }: Shown): void {
+function showEvent(event: RunEvent, chat: Chat, status: TurnStatus): void {
   const { terminal, view } = chat;
   switch (event.type) {
     case "step":
-      return status.waiting();
+      return status.startStep();
     case "text":
-      status.answering();
+      status.showModel(undefined);
       return terminal.write(printable(event.text));
     case "reasoning":
-      return status.thinking();
+      return status.showModel("The model is thinking");
     case "call":
       terminal.print(view.style.bold(callLine(event.name, event.arguments)));
-      return status.started(event.callId, event.name);
+      return status.startCall(event.callId, event.name);
     case "activity":
-      return status.activity(event.callId, event.activity);
+      return status.showActivity(event.callId, event.activity);
     case "result":
       // The results of calls at the same time are in the order in which they arrive.
       if (status.isParallel) terminal.print(view.style.dim(`${visibleLine(event.result.name)} returned:`));
-      status.ended(event.callId);
+      status.endCall(event.callId);
       return showResult(event.result, chat);
     default:
   }
@@ -104,57 +98,59 @@ function showEnd({ reason, error, usage }: RunEnd, { terminal, view }: Chat): vo
 }
 
 /** The lines above the input during a turn: one for the model, and one for each call that runs. */
-interface CallStatus {
-  waiting(this: void): void;
-  thinking(this: void): void;
-  answering(this: void): void;
-  started(this: void, callId: string, name: string): void;
-  activity(this: void, callId: string, activity: CallActivity): void;
-  ended(this: void, callId: string): void;
-  /** Whether several calls of the present step were started. */
-  readonly isParallel: boolean;
-}
+class TurnStatus {
+  readonly #terminal: ChatTerminal;
+  readonly #calls = new Map<string, { name: string; state: string }>();
+  #model: string | undefined;
+  /** The number of calls of the present step that were started. */
+  #started = 0;
 
-function callStatus({ terminal }: Chat): CallStatus {
-  const calls = new Map<string, { name: string; state: string }>();
-  let model: string | undefined;
-  let started = 0;
-  const show = (): void => {
-    const lines = [...calls.values()].map(({ name, state }) => `${visibleLine(name)}: ${state} (Ctrl-C cancels)`);
-    terminal.status(lines.length > 0 || model === undefined ? lines : [`${model} (Ctrl-C stops)`]);
-  };
-  const setModel = (text: string | undefined): void => {
-    if (model === text) return;
-    model = text;
-    show();
-  };
-  return {
-    waiting() {
-      started = 0;
-      setModel("Waiting for the model");
-    },
-    get isParallel() {
-      return started > 1;
-    },
-    thinking: () => setModel("The model is thinking"),
-    answering: () => setModel(undefined),
-    started(callId, name) {
-      started += 1;
-      model = "Waiting for the model";
-      calls.set(callId, { name, state: "running" });
-      show();
-    },
-    activity(callId, activity) {
-      const call = calls.get(callId);
-      if (!call) return;
-      call.state = activityText(activity);
-      show();
-    },
-    ended(callId) {
-      calls.delete(callId);
-      show();
-    },
-  };
+  constructor(terminal: ChatTerminal) {
+    this.#terminal = terminal;
+  }
+
+  /** Whether several calls of the present step were started. */
+  get isParallel(): boolean {
+    return this.#started > 1;
+  }
+
+  /** Starts a step of the run. */
+  startStep(): void {
+    this.#started = 0;
+    this.showModel("Waiting for the model");
+  }
+
+  /** Shows what the model does. Undefined while its text arrives. */
+  showModel(text: string | undefined): void {
+    if (this.#model === text) return;
+    this.#model = text;
+    this.#show();
+  }
+
+  startCall(callId: string, name: string): void {
+    this.#started += 1;
+    this.#model = "Waiting for the model";
+    this.#calls.set(callId, { name, state: "running" });
+    this.#show();
+  }
+
+  showActivity(callId: string, activity: CallActivity): void {
+    const call = this.#calls.get(callId);
+    if (!call) return;
+    call.state = activityText(activity);
+    this.#show();
+  }
+
+  endCall(callId: string): void {
+    this.#calls.delete(callId);
+    this.#show();
+  }
+
+  #show(): void {
+    const calls = [...this.#calls.values()].map(({ name, state }) => `${visibleLine(name)}: ${state} (Ctrl-C cancels)`);
+    const model = this.#model === undefined ? [] : [`${this.#model} (Ctrl-C stops)`];
+    this.#terminal.status(calls.length > 0 ? calls : model);
+  }
 }
 
 /** Returns the state of a call in a few words. */
@@ -174,9 +170,9 @@ export function activityText(activity: CallActivity): string {
 const barWidth = 20;
 
 function progressText({ progress, total, message }: Extract<CallActivity, { type: "progress" }>["progress"]): string {
-  const about = message === undefined ? "" : ` ${visibleLine(message)}`;
-  if (total === undefined || total <= 0) return `${progress}${about}`;
+  const messageText = message === undefined ? "" : ` ${visibleLine(message)}`;
+  if (total === undefined || total <= 0) return `${progress}${messageText}`;
   const share = Math.min(1, Math.max(0, progress / total));
   const bar = "#".repeat(Math.round(share * barWidth)).padEnd(barWidth, ".");
-  return `[${bar}] ${Math.floor(share * 100)}%${about}`;
+  return `[${bar}] ${Math.floor(share * 100)}%${messageText}`;
 }

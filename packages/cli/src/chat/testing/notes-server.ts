@@ -11,9 +11,9 @@ export interface NotesServer {
   /** The names and arguments of the calls that ended. */
   readonly calls: string[];
   /** The names of the calls that were cancelled. */
-  readonly cancelled: string[];
+  readonly cancelledCalls: string[];
   /** The values for which completions were requested. */
-  readonly completed: string[];
+  readonly completedValues: string[];
   /** The number of reads of each URI. */
   readonly reads: string[];
   /** Ends the call of `wait` that runs. */
@@ -69,15 +69,15 @@ const plainTools = {
 };
 
 const servicesByTeam: Record<string, string[]> = { search: ["indexer", "query-api"], storage: ["blob-api"] };
-const services = (typed: string, { team = "" }: Record<string, string | undefined>): string[] =>
-  (servicesByTeam[team] ?? []).filter((service) => service.startsWith(typed));
+const services = (prefix: string, { team = "" }: Record<string, string | undefined>): string[] =>
+  (servicesByTeam[team] ?? []).filter((service) => service.startsWith(prefix));
 
 /** Returns a new server. */
 export function notesServer(): NotesServer {
   const state: NotesServer & { releases: (() => void)[] } = {
     calls: [],
-    cancelled: [],
-    completed: [],
+    cancelledCalls: [],
+    completedValues: [],
     reads: [],
     releases: [],
     release: () => state.releases.shift()?.(),
@@ -126,9 +126,9 @@ export function notesServer(): NotesServer {
 }
 
 /** The parts of the state that tools change. */
-type ToolState = Pick<NotesServer, "calls" | "cancelled"> & { readonly releases: (() => void)[] };
+type ToolState = Pick<NotesServer, "calls" | "cancelledCalls"> & { readonly releases: (() => void)[] };
 
-function toolsOf({ calls, cancelled, releases }: ToolState) {
+function toolsOf({ calls, cancelledCalls, releases }: ToolState) {
   return {
     ...plainTools,
     search: tool({
@@ -155,7 +155,7 @@ function toolsOf({ calls, cancelled, releases }: ToolState) {
         new Promise<string>((resolve) => {
           releases.push(() => resolve("done"));
           ctx.signal.addEventListener("abort", () => {
-            cancelled.push("wait");
+            cancelledCalls.push("wait");
             resolve("late");
           });
           ctx.progress(1, 4, "one of four");
@@ -164,7 +164,7 @@ function toolsOf({ calls, cancelled, releases }: ToolState) {
   };
 }
 
-function promptsOf({ completed }: Pick<NotesServer, "completed">) {
+function promptsOf({ completedValues }: Pick<NotesServer, "completedValues">) {
   return {
     summarize: prompt({
       description: "Summarizes a page.",
@@ -172,9 +172,9 @@ function promptsOf({ completed }: Pick<NotesServer, "completed">) {
         page: {
           required: true,
           description: "The name of the page",
-          complete: (typed) => {
-            completed.push(typed);
-            return ["backup", "basics", "restore"].filter((page) => page.startsWith(typed));
+          complete: (prefix) => {
+            completedValues.push(prefix);
+            return ["backup", "basics", "restore"].filter((page) => page.startsWith(prefix));
           },
         },
         style: { complete: ["brief", "long"] },

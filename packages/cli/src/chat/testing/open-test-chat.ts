@@ -5,7 +5,7 @@ import { Screen } from "../../terminal/screen.ts";
 import { readChat } from "../../commands/testing/read-command.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
-import { openHistory } from "../history/stored-chats.ts";
+import { ChatHistory } from "../history/stored-chats.ts";
 import { runInteractive } from "../interactive.ts";
 import { serverOutputs } from "../servers/server-outputs.ts";
 import { type EmulatedTerminal, emulatedTerminal, keys } from "../../terminal/testing/emulated-terminal.ts";
@@ -31,38 +31,10 @@ interface Size {
 }
 
 /** A chat in an emulated terminal. */
-export interface TestChat {
-  readonly screen: EmulatedTerminal;
-  /** The home folder, which is also the current folder. */
-  readonly home: string;
-  /** Resolves with the exit code. */
-  readonly exit: Promise<number>;
-  /** Sends keys in one chunk. */
-  press(keys: string): void;
-  /** Waits for the message input, and submits a text. */
-  type(text: string): Promise<void>;
-  /** Waits for a question whose last line contains a text, and submits an answer. */
-  answer(question: string, text: string): Promise<void>;
-  /** Submits a text that is refused with a message. The text stays in the input, and is then deleted. */
-  refused(text: string, message: string): Promise<void>;
-  /** Resolves when the input of messages is open and empty, and the resources of a server can be attached. */
-  ready(server: string): Promise<void>;
-  /** Resolves when the input of messages is open and empty. */
-  idle(): Promise<void>;
-  /** Resolves when the lines contain a text, at least `count` times. */
-  seen(text: string, count?: number): Promise<void>;
-  /** Resolves when the last line contains a text. */
-  asked(question: string): Promise<void>;
-  /** All lines, with those that have scrolled out of view. */
-  text(): Promise<string>;
-  /** Ends the chat as the signal SIGTERM does. */
-  terminate(): void;
-  /** Presses Ctrl-D, and returns the exit code. */
-  leave(): Promise<number>;
-}
+export type TestChat = Awaited<ReturnType<typeof openTestChat>>;
 
 /** Opens a chat in an emulated terminal of 160 columns and 60 rows. It is closed when the test has finished. */
-export async function openTestChat(options: TestChatOptions & Size = {}): Promise<TestChat> {
+export async function openTestChat(options: TestChatOptions & Size = {}) {
   const { columns = 160, rows = 60, env = {} } = options;
   const home = options.home ?? (await temporaryFolder());
   const screen = emulatedTerminal({ columns, rows, env: { NO_COLOR: "1", ...env, HOME: home } });
@@ -76,51 +48,73 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
     if (task.result?.state === "fail") console.error(await text());
   });
 
-  const idle = (): Promise<void> => screen.until((lines) => lines.at(-1) === ">");
-  const asked = (question: string): Promise<void> => screen.until((lines) => lines.at(-1)?.includes(question) === true);
+  const { submit, ...waiting } = inputOf(screen);
+  const { idle, waitForQuestion } = waiting;
   return {
     screen,
+    /** The home folder, which is also the current folder. */
     home,
+    /** Resolves with the exit code. */
     exit,
+    /** Returns all lines, with those that have scrolled out of view. */
     text,
-    idle,
-    asked,
-    press: (typed) => screen.press(typed),
+    ...waiting,
+    /** Sends keys in one chunk. */
+    press: (input: string) => screen.press(input),
+    /** Ends the chat as the signal SIGTERM does. */
     terminate: () => terminations.forEach((terminate) => terminate()),
-    async type(typed) {
+    /** Waits for the message input, and submits a text. */
+    async type(input: string): Promise<void> {
       await idle();
-      screen.press(typed);
-      screen.press(keys.enter);
+      submit(input);
     },
-    async answer(question, typed) {
-      await asked(question);
-      if (typed !== "") screen.press(typed);
-      screen.press(keys.enter);
+    /** Waits for a question whose last line contains a text, and submits an answer. */
+    async answer(question: string, input: string): Promise<void> {
+      await waitForQuestion(question);
+      submit(input);
     },
-    seen: (wanted, count = 1) => screen.until((lines) => lines.join("\n").split(wanted).length > count),
-    async refused(typed, message) {
+    /** Submits a text that is refused with a message. The text stays in the input, and is then deleted. */
+    async expectRefusal(input: string, message: string): Promise<void> {
       await idle();
-      const before = (await text()).split(message).length;
-      screen.press(typed);
-      screen.press(keys.enter);
-      await screen.until((lines) => lines.join("\n").split(message).length > before && lines.at(-1) === `> ${typed}`);
+      const occurrences = (await text()).split(message).length;
+      submit(input);
+      await screen.waitUntil(
+        (lines) => lines.join("\n").split(message).length > occurrences && lines.at(-1) === `> ${input}`,
+      );
       screen.press(keys.ctrlC);
       await idle();
     },
-    async ready(server) {
+    /** Resolves when the input of messages is open and empty, and the resources of a server can be attached. */
+    async ready(server: string): Promise<void> {
       await idle();
       screen.press("@");
-      await screen.until((lines) =>
-        lines.some((line) => line.startsWith(`  ${server}:`) || line.startsWith(`* ${server}:`)),
-      );
+      await screen.waitUntil((lines) => lines.some((line) => line.slice(2).startsWith(`${server}:`)));
       screen.press(keys.backspace);
       await idle();
     },
-    async leave() {
+    /** Presses Ctrl-D, and returns the exit code. */
+    async leave(): Promise<number> {
       await idle();
       screen.press(keys.ctrlD);
       return exit;
     },
+  };
+}
+
+/** Returns the functions that submit texts, and wait for the input and the output of a screen. */
+function inputOf(screen: EmulatedTerminal) {
+  return {
+    submit: (input: string): void => {
+      if (input !== "") screen.press(input);
+      screen.press(keys.enter);
+    },
+    /** Resolves when the input of messages is open and empty. */
+    idle: () => screen.waitUntil((lines) => lines.at(-1) === ">"),
+    /** Resolves when the last line contains a text. */
+    waitForQuestion: (question: string) => screen.waitUntil((lines) => lines.at(-1)?.includes(question) === true),
+    /** Resolves when the lines contain a text, at least `count` times. */
+    waitForText: (expectedText: string, count = 1) =>
+      screen.waitUntil((lines) => lines.join("\n").split(expectedText).length > count),
   };
 }
 
@@ -151,7 +145,7 @@ async function startChat(
     for (const terminate of terminations) terminate();
     await exit?.catch(() => {});
   });
-  const history = openHistory(io);
+  const history = new ChatHistory(io);
   const screen = new Screen(io, () => {});
   const setting = {
     io,
@@ -166,7 +160,7 @@ async function startChat(
     servers: Object.entries(servers).map(([name, entry]) => ({ name, entry })),
     outputs: serverOutputs(screen, read.verbose),
     history: read.noHistory ? undefined : history,
-    resumed: read.resume === undefined ? undefined : await history.load(read.resume),
+    resumedChat: read.resume === undefined ? undefined : await history.load(read.resume),
     targets,
     leftOut: [],
   };

@@ -188,7 +188,7 @@ export function readAnswers(fields: readonly Field[], answers: Readonly<Record<s
       problems.push(`--answer ${field.name}=${answers[field.name]}: ${explain(error, field)}`);
     }
   }
-  const missing = fields.filter((field) => field.required && !values.has(field.name) && !hasDefault(field));
+  const missing = fields.filter((field) => field.isRequired && !values.has(field.name) && !hasDefault(field));
   return { values, missing: missing.map(({ name }) => name), problems };
 }
 
@@ -200,7 +200,7 @@ function hasDefault({ default: value }: Field): boolean {
 /** Returns the message of an invalid answer of the command line. Its user does not see the numbers of the choices. */
 function explain(error: InvalidField, field: Field): string {
   if (!(error instanceof InvalidChoice)) return error.message;
-  return `${JSON.stringify(error.typed)} is not a choice. The choices are: ${listChoices(field)}.`;
+  return `${JSON.stringify(error.text)} is not a choice. The choices are: ${listChoices(field)}.`;
 }
 
 /** Returns the answers, and the defaults of the other fields. */

@@ -204,7 +204,7 @@ function connectTarget(
 ): HttpTarget | CommandTarget {
   const { maxReply, json } = options;
   const showsArrival = io.isTerminal.stderr && !json;
-  const common = showsArrival ? { onReceived: (received: ReceivedPart) => screen.received(received) } : {};
+  const common = showsArrival ? { onReceived: (received: ReceivedPart) => screen.showReceived(received) } : {};
   if (target.kind === "url") {
     const limits = maxReply === undefined ? {} : { limits: { message: maxReply } };
     const { url, headers, connection } = target;

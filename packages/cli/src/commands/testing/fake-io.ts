@@ -16,7 +16,7 @@ export interface FakeOptions {
   answers?: string[];
   platform?: NodeJS.Platform;
   /** Default: calls at once, so that a question takes keys as soon as it is written. */
-  after?: CommandIo["after"];
+  after?: CommandIo["schedule"];
   /** Replaces the connection to `server`. */
   connect?: CommandIo["connect"];
 }
@@ -70,7 +70,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     columns: () => (terminal ? 80 : undefined),
     onInterrupt: interrupts.listen,
     onTerminate: terminations.listen,
-    after: options.after ?? callAtOnce,
+    schedule: options.after ?? callAtOnce,
     openUrl: (url) =>
       openUrl(url, {
         platform: options.platform ?? "linux",

@@ -2,7 +2,7 @@ import type { SignInAttempt, SignInPurpose } from "mcparley/auth";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { Screen } from "../../terminal/screen.ts";
-import { createStop } from "../../terminal/stop.ts";
+import { Stop } from "../../terminal/stop.ts";
 import { manualClock } from "../../terminal/testing/manual-clock.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../../commands/testing/fake-io.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
@@ -25,7 +25,7 @@ async function signIn(circumstances: Circumstances): Promise<Outcome> {
   const { isAskedFor = false, noBrowser = false, json = false, purpose, waitingHint, openUrl, ...fake } = circumstances;
   const io = { ...fakeIo(fake), ...(openUrl && { openUrl }) };
   const screen = new Screen(io, () => {});
-  const stop = createStop(io, () => {});
+  const stop = new Stop(io, () => {});
   const way = signInWay({
     io,
     screen,
@@ -146,7 +146,7 @@ describe("a hint for a user who does not return", () => {
     const clock = manualClock();
     let start!: () => void;
     const started = new Promise<void>((resolve) => (start = resolve));
-    const after: FakeIo["after"] = (ms, run) => (start(), clock.after(ms, run));
+    const after: FakeIo["schedule"] = (ms, run) => (start(), clock.schedule(ms, run));
     const outcome = signIn({ isAskedFor: true, terminal: true, waitingHint, after, ...(openUrl && { openUrl }) });
     return { clock, started, outcome };
   }
@@ -173,8 +173,8 @@ describe("a hint for a user who does not return", () => {
 
   test("is shown again if the sign-in starts again", async () => {
     const clock = manualClock();
-    const io = fakeIo({ terminal: true, after: clock.after });
-    const stop = createStop(io, () => {});
+    const io = fakeIo({ terminal: true, after: clock.schedule });
+    const stop = new Stop(io, () => {});
     const options = { noInput: false, noBrowser: false, timeout: undefined, json: false };
     const way = signInWay({ io, screen: new Screen(io, () => {}), stop, isAskedFor: true, waitingHint, options });
     const attempt = await way.prepare(undefined);

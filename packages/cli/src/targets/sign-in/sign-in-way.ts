@@ -49,7 +49,7 @@ function delayedHint({ io, screen, waitingHint }: SignInSetting): { start(this: 
   let cancel: (() => void) | undefined;
   return {
     start() {
-      if (!isStopped) cancel = io.after(HINT_MS, () => screen.note(paragraph(waitingHint ?? "", screen.err)));
+      if (!isStopped) cancel = io.schedule(HINT_MS, () => screen.note(paragraph(waitingHint ?? "", screen.err)));
     },
     stop() {
       isStopped = true;

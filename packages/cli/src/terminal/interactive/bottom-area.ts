@@ -53,9 +53,9 @@ export class BottomArea {
     this.#drawn = { rows: [], cursor: undefined };
   }
 
-  #replace(above: readonly FramePart[], content: AreaContent): void {
+  #replace(textAbove: readonly FramePart[], content: AreaContent): void {
     const fitting = fit(content, this.#size());
-    const parts = [{ control: beginUpdate + hideCursor }, ...this.#toStart(), ...above, ...drawing(fitting)];
+    const parts = [{ control: beginUpdate + hideCursor }, ...this.#toStart(), ...textAbove, ...drawing(fitting)];
     writeFrame(this.#output, [...parts, { control: endUpdate }]);
     this.#drawn = fitting;
   }
@@ -64,9 +64,9 @@ export class BottomArea {
   #toStart(): FramePart[] {
     const { rows, cursor } = this.#drawn;
     const { columns } = this.#size();
-    const above = rows.slice(0, cursor?.row ?? Math.max(0, rows.length - 1));
-    const up = above.reduce((sum, row) => sum + heightOf(widthOf(row), columns), 0);
-    return [{ control: `\r${up > 0 ? `\u001b[${up}A` : ""}${eraseBelow}` }];
+    const rowsAbove = rows.slice(0, cursor?.row ?? Math.max(0, rows.length - 1));
+    const height = rowsAbove.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / columns)), 0);
+    return [{ control: `\r${height > 0 ? `\u001b[${height}A` : ""}${eraseBelow}` }];
   }
 }
 
@@ -74,8 +74,8 @@ export class BottomArea {
 function drawing({ rows, cursor }: AreaContent): FramePart[] {
   const text = { text: rows.join("\n") };
   if (!cursor) return [text];
-  const up = rows.length - 1 - cursor.row;
-  const vertical = up > 0 ? `\u001b[${up}A` : "";
+  const height = rows.length - 1 - cursor.row;
+  const vertical = height > 0 ? `\u001b[${height}A` : "";
   const horizontal = cursor.column > 0 ? `\u001b[${cursor.column}C` : "";
   return [text, { control: `\r${vertical}${horizontal}${showCursor}` }];
 }
@@ -87,8 +87,4 @@ function fit({ rows, cursor }: AreaContent, size: Size): AreaContent {
   const first = Math.min(excess, cursor?.row ?? excess);
   const visible = rows.slice(first, first + rows.length - excess);
   return { rows: visible, cursor: cursor && { ...cursor, row: cursor.row - first } };
-}
-
-function heightOf(width: number, columns: number): number {
-  return Math.max(1, Math.ceil(width / columns));
 }

@@ -1,5 +1,5 @@
 import { printable } from "mcparley";
-import { endOfRow, widthOf } from "../text.ts";
+import { breakLine, widthOf } from "../text.ts";
 
 /** Text on the rows of a terminal, with a cursor. */
 export interface Rows {
@@ -22,51 +22,36 @@ const leastRoom = 12;
 /** Returns the rows of an input of at most `columns` columns and `most` rows. If it has more, those around the cursor are shown. */
 export function inputRows({ prompt, text, cursor }: InputText, columns: number, most: number): Rows {
   const room = Math.max(columns, 4);
-  const width = widthOf(prompt);
-  const isBeside = width <= Math.max(room - leastRoom, room >> 1);
-  const start = isBeside ? width : 0;
-  const indent = isBeside && width <= room >> 1 ? width : 0;
-  const widths = { first: room - start, next: room - indent };
-  const all = layOut(safe(text), widths);
-  const before = layOut(safe(text.slice(0, cursor)), widths);
-  const at = { row: before.length - 1, column: widthOf(before.at(-1) ?? "") };
+  const promptWidth = widthOf(prompt);
+  const isBeside = promptWidth <= Math.max(room - leastRoom, room >> 1);
+  const start = isBeside ? promptWidth : 0;
+  const indent = isBeside && promptWidth <= room >> 1 ? promptWidth : 0;
+  const [firstWidth, width] = [room - start, room - indent];
+  const all = layOut(safe(text), firstWidth, width);
+  const rowsBefore = layOut(safe(text.slice(0, cursor)), firstWidth, width);
+  const position = { row: rowsBefore.length - 1, column: widthOf(rowsBefore.at(-1) ?? "") };
   // A cursor behind the last column stands at the start of the next row.
-  if (at.column >= (at.row === 0 ? widths.first : widths.next)) {
-    at.row += 1;
-    at.column = 0;
-    if (all.length === at.row) all.push("");
+  if (position.column >= (position.row === 0 ? firstWidth : width)) {
+    position.row += 1;
+    position.column = 0;
+    if (all.length === position.row) all.push("");
   }
-  const from = Math.max(0, Math.min(at.row - (most >> 1), all.length - most));
-  const visibleRows = all.slice(from, from + most).map((row, index) => {
-    const isFirst = from + index === 0;
+  const firstRow = Math.max(0, Math.min(position.row - (most >> 1), all.length - most));
+  const visibleRows = all.slice(firstRow, firstRow + most).map((row, index) => {
+    const isFirst = firstRow + index === 0;
     return isFirst && isBeside ? prompt + row : " ".repeat(isFirst ? 0 : indent) + row;
   });
-  const column = at.column + (at.row === 0 ? start : indent);
-  const above = isBeside ? [] : layOut(prompt, { first: room, next: room });
-  return { rows: [...above, ...visibleRows], cursor: { row: at.row - from + above.length, column } };
+  const column = position.column + (position.row === 0 ? start : indent);
+  const promptRows = isBeside ? [] : layOut(prompt, room, room);
+  return {
+    rows: [...promptRows, ...visibleRows],
+    cursor: { row: position.row - firstRow + promptRows.length, column },
+  };
 }
 
-/** The columns of the first row, and of the others. */
-interface Widths {
-  readonly first: number;
-  readonly next: number;
-}
-
-/** Breaks a text into rows, in linear time. */
-function layOut(text: string, { first, next }: Widths): string[] {
-  const rows: string[] = [];
-  for (const line of text.split("\n")) {
-    let rest = line;
-    for (;;) {
-      const limit = rows.length === 0 ? first : next;
-      const end = endOfRow(rest, limit);
-      if (end === rest.length || end === 0) break;
-      rows.push(rest.slice(0, end));
-      rest = rest.slice(end);
-    }
-    rows.push(rest);
-  }
-  return rows;
+/** Breaks a text into rows of at most `width` columns, and `first` columns for the first one. */
+function layOut(text: string, first: number, width: number): string[] {
+  return text.split("\n").flatMap((line, index) => breakLine(line, width, index === 0 ? first : width));
 }
 
 /** Returns a text in which tabs are spaces, and controls are escaped. The text can be a value of a server that was chosen. */

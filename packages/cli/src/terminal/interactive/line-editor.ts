@@ -29,7 +29,7 @@ export class LineEditor {
   }
 
   get text(): string {
-    return toText(this.#lines.line);
+    return this.#lines.line.replaceAll(lineBreak, "\n");
   }
 
   /** The number of characters before the cursor. */
@@ -106,8 +106,4 @@ export class LineEditor {
 
 function toLine(text: string): string {
   return text.replaceAll(lineBreak, "").replaceAll("\n", lineBreak);
-}
-
-function toText(line: string): string {
-  return line.replaceAll(lineBreak, "\n");
 }

@@ -7,7 +7,7 @@ const mostRows = 8;
 const labelShare = 0.6;
 
 /** The reason for which a request of entries ends. */
-const outdated = new Error("The text has changed.");
+const textChange = new Error("The text has changed.");
 
 /** The menu above an input. It follows the text, and has at most one selected entry. */
 export class InputMenu {
@@ -27,17 +27,17 @@ export class InputMenu {
   }
 
   /** Requests the entries for a text. Entries for an earlier text are dropped. */
-  update(before: string): void {
+  update(text: string): void {
     this.#isUsed = false;
-    this.#pending.abort(outdated);
+    this.#pending.abort(textChange);
     const { signal } = (this.#pending = new AbortController());
-    const found = this.#suggest?.(before, signal);
-    if (!(found instanceof Promise)) {
-      this.#set(found);
+    const result = this.#suggest?.(text, signal);
+    if (!(result instanceof Promise)) {
+      this.#set(result);
       return;
     }
     this.#isOutdated = true;
-    void found.then(
+    void result.then(
       (menu) => {
         if (signal.aborted) return;
         this.#set(menu);
@@ -53,7 +53,7 @@ export class InputMenu {
   /** Removes the entries until the text changes. */
   close(): void {
     this.#isUsed = true;
-    this.#pending.abort(outdated);
+    this.#pending.abort(textChange);
     this.#set(undefined);
   }
 
@@ -71,15 +71,15 @@ export class InputMenu {
     const count = this.#menu?.entries.length ?? 0;
     if (count === 0) return;
     this.#isUsed = true;
-    const from = this.#selected ?? (step === 1 ? -1 : 0);
-    this.#selected = (from + step + count) % count;
+    const start = this.#selected ?? (step === 1 ? -1 : 0);
+    this.#selected = (start + step + count) % count;
   }
 
   /**
    * Returns the selected entry, or the first one for the Tab key, with the number of characters that it replaces. Entries for an
    * earlier text cannot be chosen.
    */
-  chosen({ orFirst }: { orFirst: boolean }): (MenuEntry & { replaces: number }) | undefined {
+  chosenEntry({ orFirst }: { orFirst: boolean }): (MenuEntry & { replaces: number }) | undefined {
     if (this.#isOutdated) return undefined;
     const index = this.#selected ?? (orFirst ? 0 : undefined);
     const entry = index === undefined ? undefined : this.#menu?.entries[index];
@@ -89,8 +89,8 @@ export class InputMenu {
   /** Returns the rows of the menu: those around the selected entry. */
   rows(columns: number, style: Style): string[] {
     const entries = this.#menu?.entries ?? [];
-    const selected = this.#selected ?? -1;
-    const first = Math.max(0, Math.min(selected - mostRows + 2, entries.length - mostRows));
+    const selectedIndex = this.#selected ?? -1;
+    const first = Math.max(0, Math.min(selectedIndex - mostRows + 2, entries.length - mostRows));
     const visibleEntries = entries.slice(first, first + mostRows);
     const labels = visibleEntries.map(({ value, label }) =>
       cut(visibleLine(label ?? value), Math.max(20, Math.floor(columns * labelShare))),
@@ -98,14 +98,14 @@ export class InputMenu {
     const width = Math.max(0, ...labels.map(widthOf));
     const rows = visibleEntries.map(({ detail }, index) => {
       const label = labels[index] ?? "";
-      const about = detail === undefined ? "" : `  ${visibleLine(detail)}`;
-      const text = cut(`${label}${" ".repeat(width - widthOf(label))}${about}`, Math.max(4, columns - 3));
-      return first + index === selected
+      const description = detail === undefined ? "" : `  ${visibleLine(detail)}`;
+      const text = cut(`${label}${" ".repeat(width - widthOf(label))}${description}`, Math.max(4, columns - 3));
+      return first + index === selectedIndex
         ? `* ${style.inverse(text)}`
         : `  ${text.slice(0, label.length)}${style.dim(text.slice(label.length))}`;
     });
-    const rest = entries.length - visibleEntries.length;
-    return rest > 0 ? [...rows, style.dim(`  ${visibleEntries.length} of ${entries.length}`)] : rows;
+    const hiddenCount = entries.length - visibleEntries.length;
+    return hiddenCount > 0 ? [...rows, style.dim(`  ${visibleEntries.length} of ${entries.length}`)] : rows;
   }
 
   #set(menu: Menu | undefined): void {

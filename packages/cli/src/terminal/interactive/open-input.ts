@@ -7,14 +7,6 @@ import type { LineEditor } from "./line-editor.ts";
 import { InputMenu } from "./menu.ts";
 import type { InputOptions } from "./terminal.ts";
 
-interface Parts {
-  readonly prompt: string;
-  readonly options: InputOptions;
-  readonly editor: LineEditor;
-  /** Called when the input must be drawn again. */
-  readonly onChange: () => void;
-}
-
 /** Rows of a terminal that remain for the text above the input. */
 const rowsAbove = 8;
 
@@ -29,7 +21,8 @@ export class OpenInput {
   #resolve: (text: string) => void = () => {};
   #reject: (error: Error) => void = () => {};
 
-  constructor({ prompt, options, editor, onChange }: Parts) {
+  /** `onChange` is called when the input must be drawn again. */
+  constructor(editor: LineEditor, { prompt, ...options }: InputOptions & { prompt: string }, onChange: () => void) {
     this.prompt = prompt;
     this.editor = editor;
     this.#options = options;
@@ -85,12 +78,12 @@ export class OpenInput {
     const most = Math.max(3, size.rows - rowsAbove);
     const input = inputRows({ prompt: this.prompt, text, cursor }, size.columns, most);
     const hint = this.#options.hint?.();
-    const above = this.#menu.isOpen
+    const header = this.#menu.isOpen
       ? this.#menu.rows(size.columns, style)
       : hint === undefined
         ? []
         : [style.dim(cut(hint, size.columns - 1))];
-    return { rows: [...above, ...input.rows], cursor: { ...input.cursor, row: input.cursor.row + above.length } };
+    return { rows: [...header, ...input.rows], cursor: { ...input.cursor, row: input.cursor.row + header.length } };
   }
 
   /** Handles the keys of an open menu. Returns false for other keys. */
@@ -106,11 +99,11 @@ export class OpenInput {
 
   /** Inserts an entry of the menu. Returns false if none is chosen, or if it is typed already. Tab never inserts a tab. */
   #choose({ orFirst }: { orFirst: boolean }): boolean {
-    const entry = this.#menu.chosen({ orFirst });
+    const entry = this.#menu.chosenEntry({ orFirst });
     if (!entry) return orFirst;
-    const before = this.editor.text.slice(0, this.editor.cursor);
-    const typed = before.slice(before.length - entry.replaces);
-    if (!orFirst && typed === entry.value) return false;
+    const textBefore = this.editor.text.slice(0, this.editor.cursor);
+    const replacedText = textBefore.slice(textBefore.length - entry.replaces);
+    if (!orFirst && replacedText === entry.value) return false;
     this.editor.replaceBefore(entry.replaces, entry.value);
     this.#suggest();
     return true;
@@ -124,10 +117,10 @@ export class OpenInput {
       return;
     }
     if (name === "escape") return;
-    const before = this.editor.text;
+    const oldText = this.editor.text;
     if (text !== "") this.editor.insert(text);
     else this.editor.press(event);
-    if (this.editor.text !== before || !this.#menu.isOpen) this.#suggest();
+    if (this.editor.text !== oldText || !this.#menu.isOpen) this.#suggest();
   }
 
   /** Ctrl-J, Alt-Enter and a backslash before Enter insert a line break. */

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Dismissed } from "../questions/prompter.ts";
 import { type FakeIo, fakeIo } from "../../commands/testing/fake-io.ts";
 import { manualClock } from "../testing/manual-clock.ts";
-import { openPlainTerminal } from "./plain-terminal.ts";
+import { PlainTerminal } from "./plain-terminal.ts";
 import type { ChatTerminal } from "./terminal.ts";
 
 interface Opened {
@@ -18,7 +18,7 @@ function open(options: { terminal?: boolean; stdin?: string } = { terminal: true
   const io = fakeIo({ ...options, env: { TERM: "dumb" } });
   const settles: (() => void)[] = [];
   let interrupts = 0;
-  const terminal = openPlainTerminal(
+  const terminal = new PlainTerminal(
     io,
     { onInterrupt: () => (interrupts += 1) },
     () => new Promise((resolve) => void settles.push(resolve)),
@@ -176,11 +176,11 @@ test("calls the listener with each Ctrl-C until it is closed", () => {
 /** Opens a terminal with a clock that the test moves. */
 function openWithClock() {
   const clock = manualClock();
-  const io = fakeIo({ terminal: true, env: { TERM: "dumb" }, after: clock.after });
+  const io = fakeIo({ terminal: true, env: { TERM: "dumb" }, after: clock.schedule });
   const modes: boolean[] = [];
   Object.assign(io.stdin, { isTTY: true, setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
   let interrupts = 0;
-  const terminal = openPlainTerminal(io, { onInterrupt: () => (interrupts += 1) }, () => Promise.resolve());
+  const terminal = new PlainTerminal(io, { onInterrupt: () => (interrupts += 1) }, () => Promise.resolve());
   onTestFinished(() => terminal.close());
   const isOpen = async (answer: Promise<string>): Promise<boolean> =>
     Promise.race([answer.then(() => false), linesRead().then(() => true)]);
@@ -261,8 +261,8 @@ test("Ctrl-C works while a question takes no keys, and a withdrawn question rest
 
 test("the lines of a pipe are read at once", async () => {
   const clock = manualClock();
-  const io = fakeIo({ stdin: "one\ntwo\n", after: clock.after });
-  const terminal = openPlainTerminal(io, { onInterrupt: () => {} });
+  const io = fakeIo({ stdin: "one\ntwo\n", after: clock.schedule });
+  const terminal = new PlainTerminal(io, { onInterrupt: () => {} });
   expect([await terminal.ask("1? "), await terminal.ask("2? ")]).toEqual(["one", "two"]);
   expect(clock.pending()).toBe(0);
   terminal.close();

@@ -1,11 +1,12 @@
 import { type Interface, createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
+import { untilAborted } from "../abort.ts";
 import type { CommandIo } from "../io.ts";
 import { KeyGuard } from "../questions/key-guard.ts";
 import { type KeyEvent, isInterrupt, readKeys } from "../questions/keys.ts";
 import { Dismissed, LineQueue } from "../questions/prompter.ts";
-import { quoted } from "../questions/server-text.ts";
+import { quoteName } from "../questions/server-text.ts";
 import { styleFor } from "../text.ts";
 import { writeExactly, writeText } from "../output.ts";
 import { LineEditor } from "./line-editor.ts";
@@ -18,19 +19,6 @@ const pasteTime = 50;
 type Settle = () => Promise<void>;
 const waitForPaste: Settle = () => new Promise((resolve) => setTimeout(resolve, pasteTime));
 
-/**
- * Opens a terminal without cursor movement, or pipes: lines are read from stdin, text goes to stdout, and questions to stderr.
- *
- * `settle` waits for the lines of a paste. For tests. Default: 50 ms.
- */
-export function openPlainTerminal(
-  io: CommandIo,
-  options: TerminalOptions,
-  settle: Settle = waitForPaste,
-): ChatTerminal {
-  return new PlainTerminal(io, options, settle);
-}
-
 /** An input that waits for an answer. */
 interface OpenQuestion {
   readonly prompt: string;
@@ -39,7 +27,8 @@ interface OpenQuestion {
   readonly answer: Promise<string>;
 }
 
-class PlainTerminal implements ChatTerminal {
+/** A terminal without cursor movement, or pipes: lines are read from stdin, text goes to stdout, and questions to stderr. */
+export class PlainTerminal implements ChatTerminal {
   readonly isRich = false;
   readonly isTyping = false;
   readonly #io: CommandIo;
@@ -56,7 +45,8 @@ class PlainTerminal implements ChatTerminal {
   /** The text that was typed before a question could be read. It is kept for the next message. */
   readonly #ahead = new LineEditor();
 
-  constructor(io: CommandIo, { onInterrupt }: TerminalOptions, settle: Settle) {
+  /** `settle` waits for the lines of a paste. For tests. Default: 50 ms. */
+  constructor(io: CommandIo, { onInterrupt }: TerminalOptions, settle: Settle = waitForPaste) {
     this.#io = io;
     this.#settle = settle;
     this.#guard = new KeyGuard(io, io.stderr);
@@ -73,7 +63,7 @@ class PlainTerminal implements ChatTerminal {
   }
 
   get hasEnded(): boolean {
-    return this.#queue.ended;
+    return this.#queue.hasEnded;
   }
 
   print(text: string): void {
@@ -121,8 +111,8 @@ class PlainTerminal implements ChatTerminal {
       return await question.answer;
     } finally {
       this.#open.splice(this.#open.indexOf(question), 1);
-      const before = this.#open.at(-1);
-      if (before && !this.#queue.ended) this.#showPrompt(before);
+      const previousQuestion = this.#open.at(-1);
+      if (previousQuestion && !this.#queue.hasEnded) this.#showPrompt(previousQuestion);
     }
   }
 
@@ -155,10 +145,10 @@ class PlainTerminal implements ChatTerminal {
   }
 
   async #questionsAnswered(signal: AbortSignal | undefined): Promise<void> {
-    const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
     while (this.#open.length > 0) {
       if (signal?.aborted) return;
-      await Promise.race([aborted, Promise.allSettled(this.#open.map(({ answer }) => answer))]);
+      const answers = Promise.allSettled(this.#open.map(({ answer }) => answer));
+      await (signal ? untilAborted(answers, signal) : answers);
     }
   }
 
@@ -174,8 +164,8 @@ class PlainTerminal implements ChatTerminal {
       if (!this.#io.isTerminal.stdin || !isMultiline) return first;
       await this.#settle();
       const more = this.#queue.takeAll();
-      const ahead = question.isMessage ? this.#ahead.take() : "";
-      if (more.length === 0) return first.trim() === "" ? ahead : first;
+      const textAhead = question.isMessage ? this.#ahead.take() : "";
+      if (more.length === 0) return first.trim() === "" ? textAhead : first;
       const prompt = `${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `;
       this.#showPrompt({ prompt, isMessage: false });
       const answer = await this.#queue.next(signal);
@@ -197,13 +187,13 @@ class PlainTerminal implements ChatTerminal {
     if (!isMessage) return this.#showQuestion(prompt);
     this.#endGuard();
     const { text } = this.#ahead;
-    if (text !== "") this.#ask(`Press Enter to send ${quoted(text)}, or type another message.\n`);
+    if (text !== "") this.#ask(`Press Enter to send ${quoteName(text)}, or type another message.\n`);
     this.#ask(prompt);
   }
 
   /** Shows a question. What is typed before it could be read is kept for the next message. */
   #showQuestion(prompt: string): void {
-    const before = this.#ahead.text;
+    const oldText = this.#ahead.text;
     const write = (): void => {
       // In raw mode the terminal delivers a line that has no end yet.
       this.#setRawMode(true);
@@ -213,7 +203,7 @@ class PlainTerminal implements ChatTerminal {
     this.#guard.start(write, () => {
       this.#setRawMode(false);
       const { text } = this.#ahead;
-      if (text !== before) this.#ask(`\nYour text ${quoted(text)} is kept for the next message.\n${prompt}`);
+      if (text !== oldText) this.#ask(`\nYour text ${quoteName(text)} is kept for the next message.\n${prompt}`);
     });
   }
 

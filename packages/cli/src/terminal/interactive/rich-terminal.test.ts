@@ -2,8 +2,8 @@ import { Writable } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Dismissed } from "../questions/prompter.ts";
 import { type EmulatedTerminal, emulatedTerminal, keys } from "../testing/emulated-terminal.ts";
-import { type ManualClock, manualClock } from "../testing/manual-clock.ts";
-import { openRichTerminal } from "./rich-terminal.ts";
+import { manualClock } from "../testing/manual-clock.ts";
+import { RichTerminal } from "./rich-terminal.ts";
 import type { ChatTerminal, InputOptions } from "./terminal.ts";
 
 interface Opened {
@@ -15,7 +15,7 @@ interface Opened {
 function open(size: { columns?: number; rows?: number } = {}): Opened {
   const screen = emulatedTerminal(size);
   const onInterrupt = vi.fn();
-  const terminal = openRichTerminal(screen.io, { onInterrupt });
+  const terminal = new RichTerminal(screen.io, { onInterrupt });
   onTestFinished(() => terminal.close());
   return { screen, terminal, onInterrupt };
 }
@@ -349,11 +349,11 @@ test("restores the terminal when it is closed", async () => {
 });
 
 /** Opens a terminal with a clock that the test moves. */
-function openWithClock(): Opened & { readonly clock: ManualClock } {
+function openWithClock(): Opened & { readonly clock: ReturnType<typeof manualClock> } {
   const clock = manualClock();
-  const screen = emulatedTerminal({ after: clock.after });
+  const screen = emulatedTerminal({ schedule: clock.schedule });
   const onInterrupt = vi.fn();
-  const terminal = openRichTerminal(screen.io, { onInterrupt });
+  const terminal = new RichTerminal(screen.io, { onInterrupt });
   onTestFinished(() => terminal.close());
   return { screen, terminal, onInterrupt, clock };
 }
@@ -464,7 +464,7 @@ test("a key does not answer while the output is delayed", async () => {
   const screen = emulatedTerminal();
   const waiting: (() => void)[] = [];
   const stdout = new Writable({ write: (_chunk, _encoding, done) => void waiting.push(done) });
-  const terminal = openRichTerminal({ ...screen.io, stdout, after: clock.after }, { onInterrupt: () => {} });
+  const terminal = new RichTerminal({ ...screen.io, stdout, schedule: clock.schedule }, { onInterrupt: () => {} });
   onTestFinished(() => terminal.close());
   const answer = terminal.ask("Allow? ");
   let isAnswered = false;

@@ -1,4 +1,6 @@
 import type { Readable, Writable } from "node:stream";
+import type { ReadStream, WriteStream } from "node:tty";
+import { onAbort } from "@mcparley/internal/abort";
 import { wrapAnsi } from "fast-wrap-ansi";
 import { printable } from "mcparley";
 import type { CommandIo } from "../io.ts";
@@ -16,26 +18,14 @@ import type { ChatTerminal, InputOptions, TerminalOptions } from "./terminal.ts"
 
 const clearScreen = "\u001b[2J\u001b[H";
 
-/** The members of a terminal's streams that other streams do not have. */
-interface RawInput extends Readable {
-  setRawMode?(isRaw: boolean): unknown;
-}
-interface SizedOutput extends Writable {
-  readonly columns?: number;
-  readonly rows?: number;
-}
-
-/** Opens a terminal whose cursor can be moved. Keys are read one by one until it is closed. */
-export function openRichTerminal(io: CommandIo, options: TerminalOptions): ChatTerminal {
-  return new RichTerminal(io, options);
-}
-
-class RichTerminal implements ChatTerminal {
+/** A terminal whose cursor can be moved. Keys are read one by one until it is closed. */
+export class RichTerminal implements ChatTerminal {
   readonly isRich = true;
+  hasEnded = false;
   readonly #io: CommandIo;
   readonly #options: TerminalOptions;
-  readonly #input: RawInput;
-  readonly #output: SizedOutput;
+  readonly #input: Readable & Partial<Pick<ReadStream, "setRawMode">>;
+  readonly #output: Writable & Partial<Pick<WriteStream, "columns" | "rows">>;
   readonly #style: Style;
   readonly #area: BottomArea;
   readonly #stopKeys: () => void;
@@ -48,7 +38,6 @@ class RichTerminal implements ChatTerminal {
   #status: readonly string[] = [];
   /** The last, unfinished line of a text that arrives in parts. */
   #line: string | undefined;
-  #isClosed = false;
 
   constructor(io: CommandIo, options: TerminalOptions) {
     this.#io = io;
@@ -73,10 +62,6 @@ class RichTerminal implements ChatTerminal {
 
   get isTyping(): boolean {
     return (this.#inputs.at(-1)?.editor.text ?? "") !== "";
-  }
-
-  get hasEnded(): boolean {
-    return this.#isClosed;
   }
 
   print(text: string): void {
@@ -122,15 +107,14 @@ class RichTerminal implements ChatTerminal {
   }
 
   async ask(prompt: string, options: InputOptions = {}, signal?: AbortSignal): Promise<string> {
-    if (this.#isClosed || signal?.aborted) throw new Dismissed();
+    if (this.hasEnded || signal?.aborted) throw new Dismissed();
     this.endText();
     const lines = prompt.split("\n");
-    const beside = lines.pop() ?? "";
+    const promptLine = lines.pop() ?? "";
     if (lines.length > 0) this.print(lines.join("\n"));
     const editor = options.hasHistory ? this.#history : new LineEditor();
-    const input = new OpenInput({ prompt: beside, options, editor, onChange: () => this.#draw() });
-    const withdraw = (): void => input.dismiss();
-    signal?.addEventListener("abort", withdraw, { once: true });
+    const input = new OpenInput(editor, { ...options, prompt: promptLine }, () => this.#draw());
+    const removeListener = onAbort(signal, () => input.dismiss());
     // A question stays in front of the message input, which can be opened later.
     if (options.hasHistory) this.#inputs.unshift(input);
     else this.#inputs.push(input);
@@ -138,10 +122,10 @@ class RichTerminal implements ChatTerminal {
     try {
       const text = await input.answer;
       this.#remove(input);
-      this.print(`${beside}${shownAnswer(text)}`);
+      this.print(`${promptLine}${shownAnswer(text)}`);
       return text;
     } finally {
-      signal?.removeEventListener("abort", withdraw);
+      removeListener();
       this.#remove(input);
       if (editor !== this.#history) editor.close();
       this.#showFront();
@@ -157,9 +141,9 @@ class RichTerminal implements ChatTerminal {
   }
 
   close(): void {
-    if (this.#isClosed) return;
+    if (this.hasEnded) return;
     this.endText();
-    this.#isClosed = true;
+    this.hasEnded = true;
     this.#guard.stop();
     for (const input of this.#inputs) input.dismiss();
     this.#stopKeys();
@@ -210,7 +194,7 @@ class RichTerminal implements ChatTerminal {
   /** Draws the last input. A question that was not shown before takes no keys until it could be read. */
   #showFront(): void {
     const input = this.#inputs.at(-1);
-    if (this.#isClosed || input === this.#front) return this.#draw();
+    if (this.hasEnded || input === this.#front) return this.#draw();
     this.#front = input;
     const draw = (): void => this.#draw();
     if (input && input.editor !== this.#history) return this.#guard.start(draw, draw);
@@ -230,7 +214,7 @@ class RichTerminal implements ChatTerminal {
     if (this.#io.platform === "win32") return;
     this.#stop();
     process.once("SIGCONT", () => {
-      if (this.#isClosed) return;
+      if (this.hasEnded) return;
       this.#start();
       // An open question is written again.
       this.#front = undefined;
@@ -248,27 +232,27 @@ class RichTerminal implements ChatTerminal {
   }
 
   #print(parts: readonly FramePart[]): void {
-    if (!this.#isClosed) this.#area.print(parts, this.#content());
+    if (!this.hasEnded) this.#area.print(parts, this.#content());
   }
 
   #draw(): void {
-    if (!this.#isClosed) this.#area.draw(this.#content());
+    if (!this.hasEnded) this.#area.draw(this.#content());
   }
 
   #content(): AreaContent {
     const size = this.#size();
     // The window can be narrower than at the time of the last `write`.
     const line = this.#line === undefined ? [] : this.#wrapped(this.#line).split("\n");
-    const above = [...line, ...this.#status.map((text) => this.#style.dim(cut(text, size.columns - 1)))];
+    const rowsAbove = [...line, ...this.#status.map((text) => this.#style.dim(cut(text, size.columns - 1)))];
     const front = this.#inputs.at(-1);
-    const ahead = front?.editor === this.#history ? undefined : this.#ahead(size);
-    const input = front?.content(size, this.#style) ?? ahead;
-    if (!input) return { rows: above, cursor: undefined };
-    const below = front && ahead ? ahead.rows.map((row) => this.#style.dim(row)) : [];
-    const rows = [...above, ...input.rows, ...below];
+    const aheadContent = front?.editor === this.#history ? undefined : this.#ahead(size);
+    const input = front?.content(size, this.#style) ?? aheadContent;
+    if (!input) return { rows: rowsAbove, cursor: undefined };
+    const rowsBelow = front && aheadContent ? aheadContent.rows.map((row) => this.#style.dim(row)) : [];
+    const rows = [...rowsAbove, ...input.rows, ...rowsBelow];
     // The cursor appears when keys answer the question.
     const cursor = this.#guard.isActive ? undefined : input.cursor;
-    return { rows, cursor: cursor && { ...cursor, row: cursor.row + above.length } };
+    return { rows, cursor: cursor && { ...cursor, row: cursor.row + rowsAbove.length } };
   }
 
   /** Returns the rows of the text that is typed for the next message. Undefined if there is none. */

@@ -94,27 +94,22 @@ const refusals = new Map<string, Refusal>([
   ["/cancel", "cancel"],
 ]);
 
-interface FieldState {
-  /** The position in the form. A text of this command stands before the title, which is one of the server. */
-  readonly place: string;
-  readonly current: FieldValue | undefined;
-}
-
 /**
- * Asks for one field until the typed text is valid. An empty line takes `current`, or leaves an optional field out.
+ * Asks for one field until the typed text is valid. An empty line takes `current`, or leaves an optional field out. `place` is the position
+ * in the form. It stands before the title, so that the line does not begin with a text of the server.
  *
  * Returns undefined for a field that is left out.
  */
 async function askField(
   field: Field,
-  { place, current }: FieldState,
+  { place, current }: { place: string; current: FieldValue | undefined },
   { prompter, view }: Talk,
 ): Promise<{ value: FieldValue | undefined } | Refusal> {
   prompter.say(describeField(field, { place, most: maxLines }, view));
   const { suggest } = field;
   for (;;) {
-    const typed = await prompter.ask(promptFor(field, current, view.style), suggest && { suggest });
-    const word = typed.trim().toLowerCase();
+    const input = await prompter.ask(promptFor(field, current, view.style), suggest && { suggest });
+    const word = input.trim().toLowerCase();
     const refusal = refusals.get(word);
     if (refusal) return refusal;
     if (word === "/view") {
@@ -122,12 +117,12 @@ async function askField(
       continue;
     }
     if (word === "") {
-      if (current !== undefined || !field.required) return { value: current };
+      if (current !== undefined || !field.isRequired) return { value: current };
       prompter.say(view.style.yellow("  This field is required."));
       continue;
     }
     try {
-      return { value: field.read(typed) };
+      return { value: field.read(input) };
     } catch (error) {
       if (!(error instanceof InvalidField)) throw error;
       prompter.say(view.style.yellow(ownLines(visibleLine(error.message), view, ["  ", "  "]).join("\n")));
@@ -137,7 +132,7 @@ async function askField(
 
 function describeField(field: Field, { place, most }: { place: string; most: number }, view: View): string {
   const { bold, dim } = view.style;
-  const facts = `${field.expects}${field.required ? ", required" : ", optional"}`;
+  const facts = `${field.expects}${field.isRequired ? ", required" : ", optional"}`;
   const description = field.description === undefined ? [] : serverLines(field.description, view, "  ");
   const choices = field.choices.map(({ value, title }, index) => {
     const also = value === title ? "" : dim(` (${shortLine(value)})`);
@@ -157,7 +152,7 @@ const shortValue = 50;
 
 function promptFor(field: Field, current: FieldValue | undefined, { dim }: Style): string {
   if (current !== undefined) return `  ${dim(`[Enter: ${cut(showValue(field, current), shortValue)}]`)} > `;
-  return field.required ? "  > " : `  ${dim("[Enter: skip]")} > `;
+  return field.isRequired ? "  > " : `  ${dim("[Enter: skip]")} > `;
 }
 
 /** Returns a value as its field shows it: titles for choices, yes and no for booleans. */

@@ -19,17 +19,19 @@ export async function askUrl(
   open: (url: string) => Promise<void>,
   { prompter, view, remarks }: UrlTalk,
 ): Promise<ElicitResult> {
-  const parsed = new URL(url);
+  const parsedUrl = new URL(url);
   const { bold, yellow } = view.style;
-  prompter.say(`\n  ${highlightHost(parsed.href, view.style)}\n`);
-  prompter.say(`Its host is ${bold(parsed.host)}${remarks ? "." : warning(parsed)}`);
+  prompter.say(`\n  ${highlightHost(parsedUrl.href, view.style)}\n`);
+  const isSuspect = !remarks && hasSimilarLetters(parsedUrl);
+  const warning = isSuspect ? ", a name with letters that can look like other letters" : "";
+  prompter.say(`Its host is ${bold(parsedUrl.host)}${warning}.`);
   for (const remark of remarks ?? []) {
     prompter.say(yellow(ownLines(visibleLine(remark), view, ["! ", "  "]).join("\n")));
   }
   const keys = { y: "open", m: "myself", n: "decline", d: "decline", c: "cancel" } as const;
-  const chosen = await choose("Open it? [y]es, [m]anually, [n]o (decline) or [c]ancel? ", keys, prompter);
-  if (chosen === "decline" || chosen === "cancel") return { action: chosen };
-  if (chosen === "open") await tryToOpen(parsed.href, open, { prompter, view });
+  const choice = await choose("Open it? [y]es, [m]anually, [n]o (decline) or [c]ancel? ", keys, prompter);
+  if (choice === "decline" || choice === "cancel") return { action: choice };
+  if (choice === "open") await tryToOpen(parsedUrl.href, open, { prompter, view });
   return { action: "accept" };
 }
 
@@ -44,12 +46,8 @@ async function tryToOpen(url: string, open: (url: string) => Promise<void>, { pr
 
 /** Returns a URL with its host highlighted. Parts of the URL may have been replaced, but not the host. */
 export function highlightHost(url: string, { inverse }: Style): string {
-  const [, start = "", host = "", rest = ""] = /^([a-z][a-z\d+.-]*:\/\/)([^/\\?#]*)(.*)$/.exec(url) ?? [];
-  return host === "" ? visibleLine(url) : `${start}${inverse(visibleLine(host))}${visibleLine(rest)}`;
-}
-
-function warning(url: URL): string {
-  return hasSimilarLetters(url) ? ", a name with letters that can look like other letters." : ".";
+  const [, start = "", host = "", path = ""] = /^([a-z][a-z\d+.-]*:\/\/)([^/\\?#]*)(.*)$/.exec(url) ?? [];
+  return host === "" ? visibleLine(url) : `${start}${inverse(visibleLine(host))}${visibleLine(path)}`;
 }
 
 /** Whether the host has letters that can resemble others. They are shown as punycode, which few users recognize. */

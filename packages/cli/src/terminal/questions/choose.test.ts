@@ -8,7 +8,7 @@ async function answered(
   prompt = "Go? [y]es, [n]o? ",
 ): Promise<{ chosen: boolean; shown: number }> {
   const left = [...answers];
-  const prompter: Prompter = { say: () => {}, close: () => {}, ask: () => Promise.resolve(left.shift() ?? "n") };
+  const prompter: Prompter = { say: () => {}, ask: () => Promise.resolve(left.shift() ?? "n") };
   const chosen = await choose(prompt, { y: true, n: false }, prompter);
   return { chosen, shown: answers.length - left.length };
 }

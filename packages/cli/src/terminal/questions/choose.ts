@@ -23,12 +23,12 @@ export async function choose<T extends string | boolean>(
   prompter: Prompter,
 ): Promise<T> {
   // The choices are at the end of a prompt. A text of a server before them cannot replace their words.
-  const wordOf = new Map([...prompt.matchAll(/\[(\w)\](\w*)/g)].map(([, key = "", rest = ""]) => [key, key + rest]));
+  const wordOf = new Map([...prompt.matchAll(/\[(\w)\](\w*)/g)].map(([, key = "", end = ""]) => [key, key + end]));
   const keyOf = new Map([...wordOf].map(([key, word]) => [word, key]));
   for (;;) {
-    const typed = (await prompter.ask(prompt)).trim().replace(/^\//, "").toLowerCase();
-    const key = keyOf.get(typed) ?? typed;
-    const chosen = Object.hasOwn(keys, key) ? keys[key] : undefined;
-    if (chosen !== undefined) return chosen;
+    const input = (await prompter.ask(prompt)).trim().replace(/^\//, "").toLowerCase();
+    const key = keyOf.get(input) ?? input;
+    const choice = Object.hasOwn(keys, key) ? keys[key] : undefined;
+    if (choice !== undefined) return choice;
   }
 }

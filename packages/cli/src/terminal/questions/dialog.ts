@@ -1,17 +1,10 @@
 import type { View } from "../screen.ts";
 import { visibleLine } from "../text.ts";
 import { type Talk, choose } from "./choose.ts";
-import { ownLines } from "./server-text.ts";
-
-/** A text that is shown in part at first. */
-export interface Shown {
-  readonly lines: readonly string[];
-  /** Whether a part is left out. */
-  readonly isCut: boolean;
-}
+import { type Excerpt, ownLines } from "./server-text.ts";
 
 /** Returns texts one below the other. */
-export function stack(...parts: readonly (Shown | readonly string[])[]): Shown {
+export function stack(...parts: readonly (Excerpt | readonly string[])[]): Excerpt {
   return {
     lines: parts.flatMap((part) => ("lines" in part ? part.lines : part)),
     isCut: parts.some((part) => "lines" in part && part.isCut),
@@ -19,7 +12,7 @@ export function stack(...parts: readonly (Shown | readonly string[])[]): Shown {
 }
 
 /** Shows a text. If a part is left out, the last line states how to see it. */
-export function present({ lines, isCut }: Shown, { prompter, view }: Talk): void {
+export function present({ lines, isCut }: Excerpt, { prompter, view }: Talk): void {
   const note = isCut ? [view.style.yellow("Not everything is shown. View it before you decide.")] : [];
   prompter.say([...lines, ...note].join("\n"));
 }
@@ -38,8 +31,8 @@ export async function chooseOrView<T extends string | boolean>(
   { prompter }: Talk,
 ): Promise<T> {
   for (;;) {
-    const chosen = await choose<T | "view">(prompt, { ...keys, v: "view" }, prompter);
-    if (chosen !== "view") return chosen;
+    const choice = await choose<T | "view">(prompt, { ...keys, v: "view" }, prompter);
+    if (choice !== "view") return choice;
     prompter.say(["", ...all()].join("\n"));
   }
 }

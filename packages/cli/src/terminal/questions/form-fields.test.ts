@@ -24,10 +24,10 @@ describe("fieldsOf", () => {
       name: "name",
       title: "Name",
       description: "Yours",
-      required: true,
+      isRequired: true,
       default: undefined,
     });
-    expect(age).toMatchObject({ title: "age", required: false, default: 3, expects: "whole number" });
+    expect(age).toMatchObject({ title: "age", isRequired: false, default: 3, expects: "whole number" });
   });
 
   const titled = [

@@ -1,6 +1,6 @@
 import type { FormContent, FormField, FormOption, FormRequest } from "@mcparley/host";
-import type { Suggest } from "./prompter.ts";
-import { suggestChoices } from "./suggest-choices.ts";
+import { visibleLine } from "../text.ts";
+import type { MenuEntry, Suggest } from "./prompter.ts";
 
 /** The value of a field (client/elicitation, Requested Schema). */
 export type FieldValue = FormContent[string];
@@ -10,7 +10,7 @@ export interface Field {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
-  readonly required: boolean;
+  readonly isRequired: boolean;
   readonly default: FieldValue | undefined;
   /** The expected form, in a few words: `number from 1 to 5`. */
   readonly expects: string;
@@ -34,11 +34,11 @@ function typedField({ name, title, description, isRequired, input }: FormField, 
     name,
     title,
     description,
-    required: isRequired,
+    isRequired,
     default: initialOf(input, isRequired),
     ...kind,
-    read: (typed) => {
-      const answer = kind.read(typed);
+    read: (text) => {
+      const answer = kind.read(text);
       const problem = check({ [name]: answer }).find(({ field }) => field === name);
       if (problem) throw new InvalidField(`The answer ${problem.message}.`);
       return answer;
@@ -56,17 +56,17 @@ const open = { choices: [], suggest: undefined } as const;
 function kindOf(input: FormField["input"]): Kind {
   switch (input.type) {
     case "text":
-      return { ...open, expects: textExpects(input), read: (typed) => checkText(typed, input) };
+      return { ...open, expects: textExpects(input), read: (text) => checkText(text, input) };
     case "number":
       return readNumber(input);
     case "boolean": {
-      const suggest = suggestChoices(["yes", "no"].map((word) => ({ typed: word, title: word })));
+      const suggest = suggestChoices(["yes", "no"].map((word) => ({ text: word, title: word })));
       return { ...open, expects: "yes or no", suggest, read: readBoolean };
     }
     case "choice": {
       const { options: choices } = input;
       const suggest = suggestChoices(typedChoices(choices));
-      return { expects: "number of a choice", choices, suggest, read: (typed) => choose(typed, choices) };
+      return { expects: "number of a choice", choices, suggest, read: (text) => choose(text, choices) };
     }
     default:
       return severalChoices(input);
@@ -80,35 +80,72 @@ function severalChoices({ options: choices, minItems: least = 0, maxItems: most 
     expects,
     choices,
     suggest: suggestChoices(typedChoices(choices, ","), ","),
-    read: (typed) => {
-      const parts = typed.split(",").map((part) => part.trim());
-      const chosen = [...new Set(parts.filter(Boolean).map((part) => choose(part, choices)))];
-      if (chosen.length >= least && chosen.length <= most) return chosen;
+    read: (text) => {
+      const parts = text.split(",").map((part) => part.trim());
+      const values = [...new Set(parts.filter(Boolean).map((part) => choose(part, choices)))];
+      if (values.length >= least && values.length <= most) return values;
       throw new InvalidField(`The answer must have ${limits.join(" and ")} choices.`);
     },
   };
 }
 
 /** Returns the choices with the text that selects each: its value, or its number if the value cannot be typed. */
-function typedChoices(choices: readonly FormOption[], separator?: string): { typed: string; title: string }[] {
+function typedChoices(choices: readonly FormOption[], separator?: string): TypedChoice[] {
   return choices.map(({ value, title }, index) => {
     const isTypable = value !== "" && /^[ -~]+$/.test(value) && value.trim() === value;
     const isPart = separator === undefined || !value.includes(separator);
-    return { typed: isTypable && isPart ? value : String(index + 1), title };
+    return { text: isTypable && isPart ? value : String(index + 1), title };
   });
 }
 
+/** A choice, and the text that selects it. */
+interface TypedChoice {
+  readonly text: string;
+  readonly title: string;
+}
+
+/**
+ * Returns the menu of choices: those that contain the text in the input, and the one with this number. With a separator, the
+ * text after the last one is completed.
+ */
+function suggestChoices(choices: readonly TypedChoice[], separator?: string): Suggest {
+  const entries = choices.map(({ text, title }): MenuEntry => {
+    const label = visibleLine(title);
+    return { value: text, label, ...(label !== text && { detail: text }) };
+  });
+  return (text) => {
+    const start = separator === undefined ? 0 : text.lastIndexOf(separator) + 1;
+    const part = text.slice(start).trimStart();
+    const matches = matching(entries, part.trim().toLowerCase());
+    return matches.length === 0 ? undefined : { entries: matches, replaces: part.length };
+  };
+}
+
+/** Returns the entries in the order in which the field reads typed text: an exact one, the number, and then parts. */
+function matching(entries: readonly MenuEntry[], part: string): MenuEntry[] {
+  const entryOfNumber = /^\d+$/.test(part) ? entries[Number(part) - 1] : undefined;
+  const exact = entries.filter((entry) => texts(entry).includes(part));
+  const partialMatches = entries.filter((entry) => texts(entry).some((text) => text.includes(part)));
+  return [...new Set([...exact, ...(entryOfNumber ? [entryOfNumber] : []), ...partialMatches])];
+}
+
+function texts({ value, label = value }: MenuEntry): string[] {
+  return [value.toLowerCase(), label.toLowerCase()];
+}
+
 /** Returns the choice with this value, title or number, in this order. */
-function choose(typed: string, choices: readonly FormOption[]): string {
-  const word = typed.trim();
-  const named = choices.find(({ value }) => value === word) ?? choices.find(({ title }) => same(title, word));
-  const chosen = named ?? (/^\d+$/.test(word) ? choices[Number(word) - 1] : undefined);
-  if (chosen) return chosen.value;
+function choose(text: string, choices: readonly FormOption[]): string {
+  const word = text.trim();
+  const lower = word.toLowerCase();
+  const choiceOfName =
+    choices.find(({ value }) => value === word) ?? choices.find(({ title }) => title.toLowerCase() === lower);
+  const choice = choiceOfName ?? (/^\d+$/.test(word) ? choices[Number(word) - 1] : undefined);
+  if (choice) return choice.value;
   throw new InvalidChoice(word, choices);
 }
 
-function readBoolean(typed: string): boolean {
-  const word = typed.trim().toLowerCase();
+function readBoolean(text: string): boolean {
+  const word = text.trim().toLowerCase();
   if (["y", "yes", "true", "1"].includes(word)) return true;
   if (["n", "no", "false", "0"].includes(word)) return false;
   throw new InvalidField("The answer must be yes or no.");
@@ -121,43 +158,24 @@ function initialOf(input: FormField["input"], isRequired: boolean): FieldValue |
   return input.initial.length === 0 && isOpen ? undefined : [...input.initial];
 }
 
-function same(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}
-
-interface Format {
-  readonly expects: string;
-  readonly example: string;
-  matches(text: string): boolean;
-}
-
-const formats = new Map<unknown, Format>([
-  [
-    "email",
-    {
-      expects: "e-mail address",
-      example: "ada@example.com",
-      matches: (text) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/.test(text),
-    },
-  ],
-  [
-    "uri",
-    { expects: "URI", example: "https://example.com", matches: (text) => URL.canParse(text) && !/\s/.test(text) },
-  ],
-  ["date", { expects: "date", example: "2026-03-31", matches: isDate }],
-  ["date-time", { expects: "date and time", example: "2026-03-31T09:30:00Z", matches: isDateTime }],
+/** The formats of texts: their names for a user, an example, and the check. */
+const formats = new Map<unknown, readonly [expects: string, example: string, matches: (text: string) => boolean]>([
+  ["email", ["e-mail address", "ada@example.com", (text) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/.test(text)]],
+  ["uri", ["URI", "https://example.com", (text) => URL.canParse(text) && !/\s/.test(text)]],
+  ["date", ["date", "2026-03-31", isDate]],
+  ["date-time", ["date and time", "2026-03-31T09:30:00Z", isDateTime]],
 ]);
 
 /** Returns the expected form of a string, in a few words. */
-function textExpects({ format: name, minLength, maxLength }: Input<"text">): string {
-  const format = formats.get(name);
-  const base = format ? `${format.expects}, such as ${format.example}` : "text";
+function textExpects({ format, minLength, maxLength }: Input<"text">): string {
+  const [expects, example] = formats.get(format) ?? [];
+  const base = expects === undefined ? "text" : `${expects}, such as ${example}`;
   const limits = range(minLength, maxLength);
   return limits === "" ? base : `${base}, ${limits} characters`;
 }
 
 /** Returns the text if it is valid for the field. Lengths count characters, as in JSON Schema. */
-function checkText(text: string, { format: name, minLength, maxLength }: Input<"text">): string {
+function checkText(text: string, { format, minLength, maxLength }: Input<"text">): string {
   const { length } = Array.from(text);
   if (minLength !== undefined && length < minLength) {
     throw new InvalidField(`The answer must have at least ${minLength} characters; this has ${length}.`);
@@ -165,9 +183,9 @@ function checkText(text: string, { format: name, minLength, maxLength }: Input<"
   if (maxLength !== undefined && length > maxLength) {
     throw new InvalidField(`The answer must have at most ${maxLength} characters; this has ${length}.`);
   }
-  const format = formats.get(name);
-  if (!format || format.matches(text)) return text;
-  throw new InvalidField(`The answer must be a valid ${format.expects}, such as ${format.example}.`);
+  const [expects, example, matches] = formats.get(format) ?? [];
+  if (!matches || matches(text)) return text;
+  throw new InvalidField(`The answer must be a valid ${expects}, such as ${example}.`);
 }
 
 /** Returns how to ask for a number or an integer. */
@@ -177,11 +195,11 @@ function readNumber({ isInteger, minimum, maximum }: Input<"number">): Kind {
   return {
     ...open,
     expects,
-    read: (typed) => {
-      const value = Number(typed);
-      const written = /^\s*[+-]?(\d|\.\d)/.test(typed) && Number.isFinite(value);
-      const whole = !isInteger || Number.isSafeInteger(value);
-      if (written && whole && value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)) return value;
+    read: (text) => {
+      const value = Number(text);
+      const isNumber = /^\s*[+-]?(\d|\.\d)/.test(text) && Number.isFinite(value);
+      const isWhole = !isInteger || Number.isSafeInteger(value);
+      if (isNumber && isWhole && value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)) return value;
       throw new InvalidField(`The answer must be a ${expects}.`);
     },
   };
@@ -213,11 +231,11 @@ export class InvalidField extends Error {
 /** The typed text is none of the choices. Its message is for a user who sees them with their numbers. */
 export class InvalidChoice extends InvalidField {
   override readonly name = "InvalidChoice";
-  readonly typed: string;
+  readonly text: string;
 
-  constructor(typed: string, { length }: readonly FormOption[]) {
+  constructor(text: string, { length }: readonly FormOption[]) {
     super(length === 1 ? "There is one choice: 1." : `The answer must be a number from 1 to ${length}.`);
-    this.typed = typed;
+    this.text = text;
   }
 }
 
@@ -226,8 +244,8 @@ const SHOWN_CHOICES = 20;
 
 /** Returns the choices of a field with their titles, for a user who does not see them. */
 export function listChoices({ choices }: Pick<Field, "choices">): string {
-  const listed = choices.slice(0, SHOWN_CHOICES);
-  const texts = listed.map(({ value, title }) => (value === title ? value : `${value} (${title})`));
-  const more = choices.length - listed.length;
+  const firstChoices = choices.slice(0, SHOWN_CHOICES);
+  const texts = firstChoices.map(({ value, title }) => (value === title ? value : `${value} (${title})`));
+  const more = choices.length - firstChoices.length;
   return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }

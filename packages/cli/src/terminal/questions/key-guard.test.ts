@@ -95,12 +95,12 @@ test("a guard that is stopped while the output is delayed starts no time", async
 });
 
 test("the clock of the process calls after the input that arrived in the time, and not if it is cancelled", async () => {
-  const { after } = processIo();
+  const { schedule } = processIo();
   const calls: string[] = [];
-  const cancel = after(0, () => calls.push("cancelled"));
+  const cancel = schedule(0, () => calls.push("cancelled"));
   cancel();
   await new Promise<void>((resolve) => {
-    after(0, () => {
+    schedule(0, () => {
       calls.push("called");
       resolve();
     });

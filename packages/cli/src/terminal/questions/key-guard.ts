@@ -7,13 +7,13 @@ const readingTime = 500;
 
 /** Decides whether a key answers the question of a terminal, or was typed before a person could read it. */
 export class KeyGuard {
-  readonly #after: CommandIo["after"];
+  readonly #schedule: CommandIo["schedule"];
   readonly #output: Writable;
   #cancel: (() => void) | undefined;
 
   /** `output` is the stream on which questions are written. */
-  constructor({ after }: Pick<CommandIo, "after">, output: Writable) {
-    this.#after = after;
+  constructor({ schedule }: Pick<CommandIo, "schedule">, output: Writable) {
+    this.#schedule = schedule;
     this.#output = output;
   }
 
@@ -38,7 +38,7 @@ export class KeyGuard {
     write();
     const startTimer = (): void => {
       if (isStopped) return;
-      cancelTimer = this.#after(readingTime, () => {
+      cancelTimer = this.#schedule(readingTime, () => {
         this.#cancel = undefined;
         onEnd();
       });

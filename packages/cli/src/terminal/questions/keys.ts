@@ -37,49 +37,50 @@ const escapeTime = 50;
  * several lines is then one paste, so that the line breaks in it do not submit.
  */
 export function readKeys(input: Readable, onKey: (event: KeyEvent) => void): () => void {
-  let pasted: string | undefined;
+  let pasteText: string | undefined;
   let isMarked = false;
   let isAlone = true;
   const endPaste = (): void => {
-    const text = pasted ?? "";
-    pasted = undefined;
+    const text = pasteText ?? "";
+    pasteText = undefined;
     isMarked = false;
     if (text !== "") onKey({ type: "paste", text: text.replaceAll(/\r\n?/g, "\n") });
   };
-  const before = (chunk: Buffer | string): void => {
+  const beforeKeys = (chunk: Buffer | string): void => {
     const text = String(chunk);
     isAlone = text.length === 1;
-    if (!isMarked && !text.includes("\u001b[200~") && severalLines.test(text)) pasted = "";
+    if (!isMarked && !text.includes("\u001b[200~") && severalLines.test(text)) pasteText = "";
   };
-  const after = (): void => {
-    if (pasted !== undefined && !isMarked) endPaste();
+  const afterKeys = (): void => {
+    if (pasteText !== undefined && !isMarked) endPaste();
   };
   const onKeypress = (text: string | undefined, key: Key): void => {
     // A Ctrl-C between other characters belongs to the pasted text. It must not end the paste, whose next line would be sent.
-    const isInterrupt = key.ctrl === true && key.name === "c" && (pasted === undefined || isAlone);
+    const isInterrupt = key.ctrl === true && key.name === "c" && (pasteText === undefined || isAlone);
     if (key.name === "paste-start") {
-      pasted = "";
+      pasteText = "";
       isMarked = true;
     } else if (key.name === "paste-end") {
       endPaste();
-    } else if (pasted !== undefined && !isInterrupt) {
-      pasted += pastedText(text ?? key.sequence ?? "");
+    } else if (pasteText !== undefined && !isInterrupt) {
+      const part = text ?? key.sequence ?? "";
+      if (isPrintable(part) || /^[\r\n\t]$/.test(part)) pasteText += part;
     } else {
       // The end marker of a paste can be lost, and Ctrl-C must always work.
-      if (isInterrupt) pasted = undefined;
+      if (isInterrupt) pasteText = undefined;
       onKey(toEvent(text, key));
     }
   };
-  input.prependListener("data", before);
+  input.prependListener("data", beforeKeys);
   const timing = createInterface({ input: new PassThrough(), escapeCodeTimeout: escapeTime });
   emitKeypressEvents(input, timing);
   input.on("keypress", onKeypress);
-  input.on("data", after);
+  input.on("data", afterKeys);
   return () => {
     timing.close();
-    input.off("data", before);
+    input.off("data", beforeKeys);
     input.off("keypress", onKeypress);
-    input.off("data", after);
+    input.off("data", afterKeys);
   };
 }
 
@@ -94,11 +95,6 @@ function toEvent(text: string | undefined, key: Key): KeyEvent {
     meta: key.meta === true && key.name !== "escape",
     key,
   };
-}
-
-/** Returns the part of a paste that is text. */
-function pastedText(text: string): string {
-  return isPrintable(text) || /^[\r\n\t]$/.test(text) ? text : "";
 }
 
 function isPrintable(text: string): boolean {

@@ -36,7 +36,7 @@ describe("openPrompter", () => {
 /** Returns a terminal in which nothing is typed, with a clock that the test moves. */
 function openTerminal() {
   const clock = manualClock();
-  const io = fakeIo({ terminal: true, after: clock.after });
+  const io = fakeIo({ terminal: true, after: clock.schedule });
   const modes: boolean[] = [];
   Object.assign(io.stdin, { isTTY: true, setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
   const interrupts: string[] = [];

@@ -1,6 +1,7 @@
 import { type Interface, createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
+import { onAbort } from "@mcparley/internal/abort";
 import { forTerminal, hideCursor, showCursor, writeFrame, writeText } from "../output.ts";
 import { withAnySignal } from "../abort.ts";
 import type { CommandIo } from "../io.ts";
@@ -15,7 +16,6 @@ export interface Prompter {
   say(text: string): void;
   /** Asks for a text. Throws `Dismissed` if the input ends or the question is withdrawn. */
   ask(prompt: string, options?: AskOptions): Promise<string>;
-  close(): void;
 }
 
 /** Options of a question. A terminal without cursor movement has no menus and asks for one line. */
@@ -29,7 +29,7 @@ export interface AskOptions {
 }
 
 /** Returns the menu for the text before the cursor, or undefined for none. `signal` is aborted when the text changes. */
-export type Suggest = (before: string, signal: AbortSignal) => Menu | undefined | Promise<Menu | undefined>;
+export type Suggest = (text: string, signal: AbortSignal) => Menu | undefined | Promise<Menu | undefined>;
 
 /** The entries of a menu beside the input. */
 export interface Menu {
@@ -61,7 +61,11 @@ export class Dismissed extends Error {
  * Keys that were pressed before a question could be read are ignored. The lines of a pipe answer the questions one after another. A
  * terminal in line editing mode delivers Ctrl-C as a key and not as a signal; `onInterrupt` is called for it.
  */
-export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: () => void): Prompter {
+export function openPrompter(
+  io: CommandIo,
+  signal: AbortSignal,
+  onInterrupt: () => void,
+): Prompter & { close(): void } {
   const isTerminal = (io.stdin as Partial<ReadStream>).isTTY === true;
   const { lines, ask } = isTerminal ? openKeyLines(io, onInterrupt) : openPipeLines(io);
   const answers = new LineQueue(lines);
@@ -73,7 +77,7 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
     ask: (prompt, { initial } = {}) => {
       if (signal.aborted) return Promise.reject(new Dismissed());
       lines.setPrompt(forTerminal(prompt));
-      if (!answers.ended) ask(initial);
+      if (!answers.hasEnded) ask(initial);
       return answers.next();
     },
     close: () => {
@@ -95,7 +99,7 @@ function openPipeLines(io: CommandIo): QuestionLines {
   return { lines, ask: () => lines.prompt() };
 }
 
-const ignored = "Keys typed before the question, or within half a second after it, were ignored.";
+const ignoredKeysNote = "Keys typed before the question, or within half a second after it, were ignored.";
 
 /** Opens the line editor of a terminal. It receives keys only while a question can be answered. */
 function openKeyLines(io: CommandIo, onInterrupt: () => void): QuestionLines {
@@ -136,7 +140,7 @@ function openKeyLines(io: CommandIo, onInterrupt: () => void): QuestionLines {
       guard.start(write, () => {
         isAnswerable = true;
         if (hasIgnored) {
-          writeText(stderr, `\n${ignored}\n`);
+          writeText(stderr, `\n${ignoredKeysNote}\n`);
           lines.prompt(true);
         }
         hasIgnored = false;
@@ -161,7 +165,7 @@ interface Waiting {
 
 /** The lines of an interface in their order. The `question` of `readline` drops lines that arrive between two questions. */
 export class LineQueue {
-  ended = false;
+  hasEnded = false;
   readonly #lines: string[] = [];
   /** The last question takes the next line. */
   readonly #waiting: Waiting[] = [];
@@ -173,7 +177,7 @@ export class LineQueue {
       else this.#lines.push(line);
     });
     source.once("close", () => {
-      this.ended = true;
+      this.hasEnded = true;
       for (const waiting of this.#waiting.splice(0)) waiting.reject(new Dismissed());
     });
   }
@@ -183,21 +187,19 @@ export class LineQueue {
    * aborted, which keeps later lines.
    */
   next(signal?: AbortSignal): Promise<string> {
-    const typed = this.#lines.shift();
-    if (typed !== undefined) return Promise.resolve(typed);
-    if (this.ended || signal?.aborted) return Promise.reject(new Dismissed());
+    const line = this.#lines.shift();
+    if (line !== undefined) return Promise.resolve(line);
+    if (this.hasEnded || signal?.aborted) return Promise.reject(new Dismissed());
     return new Promise<string>((resolve, reject) => {
-      const settled = (): void => signal?.removeEventListener("abort", withdraw);
       const waiting: Waiting = {
-        resolve: (line) => (settled(), resolve(line)),
-        reject: (error) => (settled(), reject(error)),
-      };
-      const withdraw = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        reject(new Dismissed());
+        resolve: (nextLine) => (removeListener(), resolve(nextLine)),
+        reject: (error) => (removeListener(), reject(error)),
       };
       this.#waiting.push(waiting);
-      signal?.addEventListener("abort", withdraw, { once: true });
+      const removeListener = onAbort(signal, () => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        reject(new Dismissed());
+      });
     });
   }
 

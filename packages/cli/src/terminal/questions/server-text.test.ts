@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { View } from "../screen.ts";
 import { styleFor, widthOf } from "../text.ts";
-import { exactLines, excerpt, ownLines, quoted, row, serverLines, shortLine } from "./server-text.ts";
+import { exactLines, excerpt, ownLines, quoteName, row, serverLines, shortLine } from "./server-text.ts";
 
 const view: View = { terminal: true, width: 24, style: styleFor(false, {}) };
 
@@ -36,13 +36,13 @@ test("ownLines and row indent further lines", () => {
 });
 
 test("quoted writes a name on one line, and escapes its quotes", () => {
-  expect(quoted('a" of "b\nServer x asks:\u202e\u00a0')).toBe('"a\\" of \\"b\\nServer x asks:\\u{202e} "');
+  expect(quoteName('a" of "b\nServer x asks:\u202e\u00a0')).toBe('"a\\" of \\"b\\nServer x asks:\\u{202e} "');
 });
 
 test("names and titles are cut at 240 columns", () => {
   expect(shortLine("x".repeat(240))).toBe("x".repeat(240));
   expect(shortLine("x".repeat(241))).toBe(`${"x".repeat(239)}…`);
-  expect(widthOf(quoted("x".repeat(241)))).toBe(240);
+  expect(widthOf(quoteName("x".repeat(241)))).toBe(240);
 });
 
 test("exactLines removes nothing", () => {

@@ -1,6 +1,6 @@
 import { printable } from "mcparley";
 import type { View } from "../screen.ts";
-import { cut, endOfRow, visibleLine, widthOf, wrap } from "../text.ts";
+import { breakLine, cut, visibleLine, widthOf, wrap } from "../text.ts";
 
 /** Stands before each line of a text that somebody else wrote, so that it cannot look like a line of this command. */
 export const gutter = "  │ ";
@@ -15,31 +15,31 @@ const longest = 240;
 export const maxLines = 40;
 
 /**
- * Returns the lines of an untrusted text, made safe, each with `before`.
+ * Returns the lines of an untrusted text, made safe, each with `prefix`.
  *
  * Words that are wider than the terminal are broken. Otherwise the terminal would continue them in the first column, where
  * only this command writes.
  */
-export function serverLines(text: string, view: View, before: string = gutter): string[] {
-  const lines = brokenLines(printable(text).trim(), columnsOf(view) - widthOf(before));
-  return lines.map((line) => (before + line).trimEnd());
+export function serverLines(text: string, view: View, prefix: string = gutter): string[] {
+  const lines = brokenLines(printable(text).trim(), columnsOf(view) - widthOf(prefix));
+  return lines.map((line) => (prefix + line).trimEnd());
 }
 
 /**
  * Returns the lines of an untrusted text that must be read exactly, such as JSON. They are broken at the width, and nothing is
  * removed: not even spaces at a break.
  */
-export function exactLines(text: string, view: View, before: string): string[] {
-  const columns = Math.max(columnsOf(view) - widthOf(before), 10);
+export function exactLines(text: string, view: View, prefix: string): string[] {
+  const columns = Math.max(columnsOf(view) - widthOf(prefix), 10);
   const lines = printable(text).split("\n");
-  return lines.flatMap((line) => pieces(line, columns)).map((line) => before + line);
+  return lines.flatMap((line) => breakLine(line, columns)).map((line) => prefix + line);
 }
 
 /** Returns a line of this command, broken at the width. `safe` can have colours; texts of servers in it are made safe. */
 export function ownLines(safe: string, view: View, indents: readonly [string, string] = ["", "  "]): string[] {
-  const [first, others] = indents;
-  const lines = brokenLines(safe, columnsOf(view) - Math.max(widthOf(first), widthOf(others)));
-  return lines.map((line, index) => (index === 0 ? first : others) + line);
+  const [first, next] = indents;
+  const lines = brokenLines(safe, columnsOf(view) - Math.max(widthOf(first), widthOf(next)));
+  return lines.map((line, index) => (index === 0 ? first : next) + line);
 }
 
 /** Returns a fact with its label. Further lines of the fact begin below its first one. */
@@ -49,7 +49,7 @@ export function row(label: string, safe: string, view: View): string[] {
 }
 
 /** Returns a name for a sentence, on one line. Quotes in it are escaped, so that the name ends at the last one. */
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   return cut(visibleLine(JSON.stringify(name)), longest);
 }
 
@@ -58,8 +58,8 @@ export function shortLine(text: string): string {
   return cut(visibleLine(text), longest);
 }
 
-/** A part of a text. */
-interface Excerpt {
+/** A text, or a part of it. */
+export interface Excerpt {
   readonly lines: readonly string[];
   /** Whether a part is left out. A line of the excerpt states it. */
   readonly isCut: boolean;
@@ -68,11 +68,14 @@ interface Excerpt {
 /** Returns the first and the last lines of a text, and how many are left out between them. */
 export function excerpt(lines: readonly string[], { style }: View, most: number = maxLines): Excerpt {
   if (lines.length <= most) return { lines, isCut: false };
-  const after = Math.floor(most / 4);
-  const before = most - after;
-  const left = lines.length - before - after;
-  const note = style.yellow(`  … ${left} ${left === 1 ? "line is" : "lines are"} not shown`);
-  return { lines: [...lines.slice(0, before), note, ...(after > 0 ? lines.slice(-after) : [])], isCut: true };
+  const tailLength = Math.floor(most / 4);
+  const headLength = most - tailLength;
+  const hiddenCount = lines.length - headLength - tailLength;
+  const note = style.yellow(`  … ${hiddenCount} ${hiddenCount === 1 ? "line is" : "lines are"} not shown`);
+  return {
+    lines: [...lines.slice(0, headLength), note, ...(tailLength > 0 ? lines.slice(-tailLength) : [])],
+    isCut: true,
+  };
 }
 
 function columnsOf({ width }: View): number {
@@ -81,20 +84,5 @@ function columnsOf({ width }: View): number {
 
 function brokenLines(safe: string, width: number): string[] {
   const columns = Math.max(width, 10);
-  return wrap(safe, columns).flatMap((line) => pieces(line, columns));
-}
-
-/** Breaks a line also within words. */
-function pieces(line: string, width: number): string[] {
-  const found: string[] = [];
-  let rest = line;
-  for (;;) {
-    const end = endOfRow(rest, width);
-    if (end === rest.length || end === 0) {
-      found.push(rest);
-      return found;
-    }
-    found.push(rest.slice(0, end));
-    rest = rest.slice(end);
-  }
+  return wrap(safe, columns).flatMap((line) => breakLine(line, columns));
 }

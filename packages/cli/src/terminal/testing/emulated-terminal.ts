@@ -4,29 +4,14 @@ import { fakeIo } from "../../commands/testing/fake-io.ts";
 import type { CommandIo } from "../io.ts";
 
 /** An emulated terminal, with the streams of a command that runs in it. */
-export interface EmulatedTerminal {
-  readonly io: CommandIo;
-  /** All bytes that were written. */
-  readonly raw: () => string;
-  /** The visible lines without the spaces at their ends, and without empty lines at the end. */
-  lines(): Promise<string[]>;
-  /** Like `lines`, with the lines that have scrolled out of view. */
-  allLines(): Promise<string[]>;
-  /** Resolves when a condition of all lines holds. It is checked after each write. */
-  until(isMet: (lines: readonly string[]) => boolean): Promise<void>;
-  /** The position of the cursor on the screen. */
-  cursor(): Promise<{ row: number; column: number }>;
-  /** Sends keys in one chunk. */
-  press(keys: string): void;
-  resize(columns: number, rows: number): Promise<void>;
-}
+export type EmulatedTerminal = ReturnType<typeof emulatedTerminal>;
 
 interface EmulatorOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Record<string, string>;
   /** Default: calls at once, so that a question takes keys as soon as it is written. */
-  readonly after?: CommandIo["after"];
+  readonly schedule?: CommandIo["schedule"];
 }
 
 /** Names of keys and their sequences. */
@@ -45,15 +30,15 @@ export const keys = {
 } as const;
 
 /** Returns a terminal of 40 columns and 12 rows, unless another size is given. */
-export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTerminal {
-  const { columns = 40, rows = 12, env = {}, after } = options;
+export function emulatedTerminal(options: EmulatorOptions = {}) {
+  const { columns = 40, rows = 12, env = {}, schedule } = options;
   const emulator = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-  const written: string[] = [];
+  const chunks: string[] = [];
   const waiting: (() => void)[] = [];
   const stdin = new PassThrough();
   const stdout = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      written.push(chunk.toString());
+      chunks.push(chunk.toString());
       // A real terminal converts line feeds.
       emulator.write(chunk.toString().replaceAll("\n", "\r\n"));
       done();
@@ -62,9 +47,9 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
   });
   Object.assign(stdout, { columns, rows });
   /** Resolves when the emulator has processed what was written. */
-  const settled = (): Promise<void> => new Promise((resolve) => emulator.write("", resolve));
+  const flush = (): Promise<void> => new Promise((resolve) => emulator.write("", resolve));
   const linesFrom = async (first: () => number): Promise<string[]> => {
-    await settled();
+    await flush();
     const { active } = emulator.buffer;
     const rows = Array.from({ length: active.baseY + emulator.rows - first() }, (_, row) => first() + row);
     const lines = rows.map((row) => (active.getLine(row)?.translateToString(true) ?? "").trimEnd());
@@ -72,31 +57,37 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
     return lines;
   };
   const io: CommandIo = {
-    ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env }, ...(after && { after }) }),
+    ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env }, ...(schedule && { after: schedule }) }),
     stdin,
     stdout,
     columns: () => emulator.cols,
   };
   return {
     io,
-    raw: () => written.join(""),
+    /** Returns all bytes that were written. */
+    raw: () => chunks.join(""),
+    /** Returns the visible lines without the spaces at their ends, and without empty lines at the end. */
     lines: () => linesFrom(() => emulator.buffer.active.baseY),
+    /** Returns the lines like `lines`, with those that have scrolled out of view. */
     allLines: () => linesFrom(() => 0),
-    async until(isMet) {
+    /** Resolves when a condition of all lines holds. It is checked after each write. */
+    async waitUntil(isMet: (lines: readonly string[]) => boolean): Promise<void> {
       for (;;) {
-        const written = new Promise<void>((resolve) => void waiting.push(resolve));
+        const nextWrite = new Promise<void>((resolve) => void waiting.push(resolve));
         if (isMet(await linesFrom(() => 0))) return;
-        await written;
+        await nextWrite;
       }
     },
-    async cursor() {
-      await settled();
+    /** Returns the position of the cursor on the screen. */
+    async cursor(): Promise<{ row: number; column: number }> {
+      await flush();
       const { cursorX, cursorY } = emulator.buffer.active;
       return { row: cursorY, column: cursorX };
     },
-    press: (text) => void stdin.write(text),
-    async resize(newColumns, newRows) {
-      await settled();
+    /** Sends keys in one chunk. */
+    press: (text: string) => void stdin.write(text),
+    async resize(newColumns: number, newRows: number): Promise<void> {
+      await flush();
       emulator.resize(newColumns, newRows);
       Object.assign(stdout, { columns: newColumns, rows: newRows });
       stdout.emit("resize");

@@ -9,44 +9,32 @@ type ScriptedAnswer = string | ((options: AskOptions) => string);
 /** A terminal without colours, 80 columns wide. */
 export const plainView: View = { terminal: true, width: 80, style: styleFor(false, {}) };
 
-/** A prompter with a scripted user. */
-interface ScriptedPrompter {
-  readonly prompter: Prompter;
-  /** Everything that was shown and typed. */
-  readonly screen: () => string;
-  /** The texts that were in the input at the start of the questions. */
-  readonly initials: (string | undefined)[];
-  /** The answers that no question took. */
-  readonly left: ScriptedAnswer[];
-}
-
-/** Dialogs with a scripted user. */
-interface ScriptedDialogs extends Omit<ScriptedPrompter, "prompter"> {
-  readonly renderer: ReturnType<typeof chatRenderer>;
-  /** The URLs that were opened. */
-  readonly opened: string[];
-  readonly errors: Error[];
-}
-
 /** Returns a prompter of a user who gives these answers, one by one. After the last one the input ends. */
-export function scriptedPrompter(answers: readonly ScriptedAnswer[]): ScriptedPrompter {
-  const left = [...answers];
+export function scriptedPrompter(answers: readonly ScriptedAnswer[]) {
+  const unusedAnswers = [...answers];
   const initials: (string | undefined)[] = [];
   let text = "";
   const prompter: Prompter = {
-    say: (shown) => void (text += `${shown}\n`),
-    close: () => {},
+    say: (lines) => void (text += `${lines}\n`),
     ask: (prompt, options = {}) => {
       text += prompt;
-      const next = left.shift();
+      const next = unusedAnswers.shift();
       if (next === undefined) return Promise.reject(new Dismissed());
       initials.push(options.initial);
-      const typed = typeof next === "string" ? next : next(options);
-      text += `${typed}\n`;
-      return Promise.resolve(typed);
+      const input = typeof next === "string" ? next : next(options);
+      text += `${input}\n`;
+      return Promise.resolve(input);
     },
   };
-  return { prompter, screen: () => text, initials, left };
+  return {
+    prompter,
+    /** Returns everything that was shown and typed. */
+    screen: () => text,
+    /** The texts that were in the input at the start of the questions. */
+    initials,
+    /** The answers that no question took. */
+    unusedAnswers,
+  };
 }
 
 /** Returns the renderer of the chat for a user with these answers. */
@@ -54,19 +42,20 @@ export function scriptedDialogs(
   answers: readonly ScriptedAnswer[],
   setting: Partial<DialogSetting> = {},
   view: View = plainView,
-): ScriptedDialogs {
-  const opened: string[] = [];
+) {
+  /** The URLs that were opened. */
+  const openedUrls: string[] = [];
   const errors: Error[] = [];
-  const { prompter, ...scripted } = scriptedPrompter(answers);
+  const { prompter, ...script } = scriptedPrompter(answers);
   const renderer = chatRenderer({
     talk: (signal, run) => (signal.aborted ? Promise.reject(new Dismissed()) : run(prompter, view)),
-    openUrl: async (url) => void opened.push(url),
+    openUrl: async (url) => void openedUrls.push(url),
     isComposed: () => false,
     isManual: false,
     onError: (error) => void errors.push(error),
     ...setting,
   });
-  return { renderer, ...scripted, opened, errors };
+  return { renderer, ...script, openedUrls, errors };
 }
 
 /** The signal of a request that is not withdrawn. */

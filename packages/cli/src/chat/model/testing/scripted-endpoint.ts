@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { LanguageModel } from "@mcparley/host";
 import { onTestFinished } from "vitest";
-import type { Prompt } from "../endpoint-prompt.ts";
+import type { Prompt } from "../endpoint-files.ts";
 
 /** An endpoint on loopback that answers with a script. */
 export interface ScriptedEndpoint {

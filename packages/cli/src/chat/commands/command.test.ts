@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../terminal/io.ts";
-import { requireNamed, splitWords, wordMenu } from "./words.ts";
+import { requireNamed, splitWords, wordMenu } from "./command.ts";
 
 test("splits words at spaces, and keeps quoted ones together", () => {
   expect(splitWords("  a  b ")).toEqual(["a", "b"]);

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { ChatSummary } from "./chat-file.ts";
-import { findChatId, idOfFile, isChatId, newChatId } from "./chat-ids.ts";
+import { type ChatSummary, findChatId, idOfFile, newChatId } from "./chat-file.ts";
 
 const ids = ["abcdefghjk", "abcdmnpqrs", "wxyz234567"];
 const chats = ids.map((id, index): ChatSummary => ({
@@ -16,7 +15,7 @@ const find = (word: string): string => findChatId(word, ids, chats);
 test("makes different ids of ten letters and digits without look-alikes", () => {
   const made = Array.from({ length: 1000 }, newChatId);
   expect(new Set(made).size).toBe(1000);
-  expect(made.filter((id) => !/^[a-hjkmnp-z2-9]{10}$/.test(id) || !isChatId(id))).toEqual([]);
+  expect(made.filter((id) => !/^[a-hjkmnp-z2-9]{10}$/.test(id) || idOfFile(`${id}.json`) !== id)).toEqual([]);
 });
 
 test("finds an id, its unique start of four characters in any case, and the newest conversation", () => {

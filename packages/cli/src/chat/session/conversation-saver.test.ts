@@ -26,7 +26,7 @@ async function idOf(chat: { text(): Promise<string> }): Promise<string> {
 test("stores each turn in a private file, and continues it by its id", async () => {
   const first = await openTestChat({ model: scriptedModel([textStep("Blue.")]), targets: ["notes"] });
   await first.type("Name a colour.");
-  await first.seen("Blue.");
+  await first.waitForText("Blue.");
   await first.leave();
   const id = await idOf(first);
   const [file = "", ...others] = storedFiles(first.home);
@@ -40,9 +40,9 @@ test("stores each turn in a private file, and continues it by its id", async () 
   });
   const model = scriptedModel([textStep("Green.")]);
   const second = await openTestChat({ model, home: first.home, argv: ["--resume", id.slice(0, 5)] });
-  await second.seen("Continued: Name a colour. (2 messages)\n[assistant]\nBlue.");
+  await second.waitForText("Continued: Name a colour. (2 messages)\n[assistant]\nBlue.");
   await second.type("Another one.");
-  await second.seen("Green.");
+  await second.waitForText("Green.");
   await second.leave();
   expect(await idOf(second)).toBe(id);
   expect(storedFiles(first.home)).toEqual([file]);
@@ -59,7 +59,7 @@ test("approvals of the session are not restored", async () => {
   await first.ready("notes");
   await first.type("Go");
   await first.answer("Call it?", "s");
-  await first.seen("Found it.");
+  await first.waitForText("Found it.");
   await first.leave();
   const second = await openTestChat({
     servers: { notes: notes.server },
@@ -69,7 +69,7 @@ test("approvals of the session are not restored", async () => {
   });
   await second.ready("notes");
   await second.type("Go");
-  await second.asked("Call it?");
+  await second.waitForQuestion("Call it?");
   expect(notes.calls).toEqual(["search x"]);
 });
 
@@ -85,18 +85,18 @@ test("a message without an answer is not stored, and earlier turns are", async (
   const failed = new Error("Down.");
   const first = await openTestChat({ model: scriptedModel([failed]) });
   await first.type("Name a colour.");
-  await first.seen("failed: Down.");
-  await first.asked("> Name a colour.");
+  await first.waitForText("failed: Down.");
+  await first.waitForQuestion("> Name a colour.");
   first.press(keys.ctrlC);
   await first.leave();
   expect(storedFiles(first.home)).toEqual([]);
   expect(await idOf(first)).toBe("");
   const second = await openTestChat({ home: first.home, model: scriptedModel([textStep("Blue."), failed]) });
   await second.type("Name a colour.");
-  await second.seen("Blue.");
+  await second.waitForText("Blue.");
   await second.type("And a number.");
-  await second.seen("failed: Down.");
-  await second.asked("> And a number.");
+  await second.waitForText("failed: Down.");
+  await second.waitForQuestion("> And a number.");
   second.press(keys.ctrlC);
   await second.leave();
   const stored = JSON.parse(readFileSync(storedFiles(first.home)[0] ?? "", "utf8")) as {
@@ -109,7 +109,7 @@ test("a message without an answer is stored if the chat is ended", async () => {
   const model = scriptedModel([() => new Promise<never>(() => {})]);
   const chat = await openTestChat({ model });
   await chat.type("Name a colour.");
-  await chat.seen("Waiting for the model (Ctrl-C stops)");
+  await chat.waitForText("Waiting for the model (Ctrl-C stops)");
   chat.terminate();
   expect(await chat.exit).toBe(0);
   expect(readFileSync(storedFiles(chat.home)[0] ?? "", "utf8")).toContain("Name a colour.");
@@ -118,7 +118,7 @@ test("a message without an answer is stored if the chat is ended", async () => {
 test("--no-history writes nothing", async () => {
   const chat = await openTestChat({ model: scriptedModel([textStep("Blue.")]), argv: ["--no-history"] });
   await chat.type("Name a colour.");
-  await chat.seen("Blue.");
+  await chat.waitForText("Blue.");
   await chat.leave();
   expect(await idOf(chat)).toBe("");
   expect(readdirSync(chat.home, { recursive: true }).filter((name) => String(name).endsWith(".json"))).toEqual([]);
@@ -127,7 +127,7 @@ test("--no-history writes nothing", async () => {
 test("a turn that the end of the chat interrupts is stored", async () => {
   const chat = await openTestChat({ model: scriptedModel([[...textParts("Half of it"), "hang"]]) });
   await chat.type("Name a colour.");
-  await chat.seen("Half of it");
+  await chat.waitForText("Half of it");
   chat.press(keys.ctrlC);
   chat.press(keys.ctrlC);
   expect(await chat.exit).toBe(0);
@@ -138,7 +138,7 @@ test("a stored conversation that is not valid is refused, and not changed", asyn
   const home = await temporaryFolder();
   const first = await openTestChat({ home, model: scriptedModel([textStep("Blue.")]) });
   await first.type("Name a colour.");
-  await first.seen("Blue.");
+  await first.waitForText("Blue.");
   await first.leave();
   const [file = ""] = storedFiles(home);
   const broken = readFileSync(file, "utf8").replace('"role":"assistant"', '"role":"system"');
@@ -164,15 +164,15 @@ test("an attached resource is followed again in the continued conversation", asy
   });
   await second.ready("notes");
   await second.type("Now?");
-  await second.seen("Buy bread.");
+  await second.waitForText("Buy bread.");
 });
 
 test("a conversation that cannot be stored is reported, and goes on", async () => {
   const home = await temporaryFolder({ ".local/state/mcparley/chats": "a file" });
   const chat = await openTestChat({ home, model: scriptedModel([textStep("Blue."), textStep("Green.")]) });
   await chat.type("Name a colour.");
-  await chat.seen("Blue.");
-  await chat.seen(join(".local", "state", "mcparley", "chats"));
+  await chat.waitForText("Blue.");
+  await chat.waitForText(join(".local", "state", "mcparley", "chats"));
   await chat.type("Another one.");
-  await chat.seen("Green.");
+  await chat.waitForText("Green.");
 });
