@@ -84,7 +84,7 @@ interface Opening extends Pick<Serving, "options" | "io"> {
 }
 
 async function open({ live, auth, options, io }: Opening): Promise<RunningHttpServer> {
-  const { host, port, path, allowOrigins, trustProxy, legacySse } = options;
+  const { host, port, path, allowOrigin, trustProxy, legacySse } = options;
   const allowHosts = namesOf(live, options);
   try {
     return await listen(live.server, {
@@ -95,7 +95,7 @@ async function open({ live, auth, options, io }: Opening): Promise<RunningHttpSe
       ...(auth && { auth }),
       ...(trustProxy && { trustProxy }),
       ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
-      ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
+      ...(allowOrigin.length > 0 && { allowedOrigins: allowOrigin, cors: true }),
     });
   } catch (error) {
     if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port, io.env));
@@ -117,9 +117,9 @@ async function storeOf(
 }
 
 /** Returns the accepted host names: those of `--allow-host`, and the host of the protected resource. */
-function namesOf({ contents }: LiveFolder, { allowHosts }: ServeOptions): string[] {
+function namesOf({ contents }: LiveFolder, { allowHost }: ServeOptions): readonly string[] {
   const { auth } = contents.settings;
-  return auth ? [...allowHosts, new URL(auth.resource).hostname] : allowHosts;
+  return auth ? [...allowHost, new URL(auth.resource).hostname] : allowHost;
 }
 
 /** Returns the protection of the folder over HTTP. Throws `UsageError` if `auth` is present but cannot be applied. */

@@ -2,11 +2,13 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { localUser } from "mcparley/server";
 import { serveStdio } from "mcparley/stdio";
+import { commandHelp } from "../commands/help.ts";
+import { serveCommand } from "../commands/serve.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { UsageError } from "../terminal/io.ts";
 import { writeText } from "../terminal/output.ts";
 import { startHttp } from "./http-service.ts";
-import { readServeOptions, serveHelp } from "./serve-options.ts";
+import { readServeOptions } from "./serve-options.ts";
 import { overHttpInWorkers } from "./serve-workers.ts";
 import { type ServeIo, type Serving, readFolder, startWatch } from "./serving.ts";
 import { problemReport } from "./yaml/problem.ts";
@@ -15,7 +17,7 @@ import { problemReport } from "./yaml/problem.ts";
 export async function runServe(argv: readonly string[], io: ServeIo): Promise<number> {
   const options = readServeOptions(argv);
   if (options.help) {
-    writeText(io.stdout, serveHelp);
+    writeText(io.stdout, `${commandHelp("serve", serveCommand, io.columns() ?? 80)}\n`);
     return exitCodes.ok;
   }
   await requireFolder(options.folder, io.cwd);

@@ -10,7 +10,7 @@ import { FolderProblem, type ProblemReport, formatProblem } from "./yaml/problem
 
 export type ServeIo = Pick<
   CommandIo,
-  "stdin" | "stdout" | "stderr" | "env" | "cwd" | "isTerminal" | "onInterrupt" | "onTerminate"
+  "stdin" | "stdout" | "stderr" | "env" | "cwd" | "isTerminal" | "columns" | "onInterrupt" | "onTerminate"
 >;
 
 /** The folder that a process serves, and the streams and the terminal of the command. */

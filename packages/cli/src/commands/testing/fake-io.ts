@@ -12,6 +12,8 @@ export interface FakeOptions {
   env?: Record<string, string>;
   cwd?: string;
   stdin?: string | Uint8Array;
+  /** Replaces the recorded stdout. */
+  stdout?: Writable;
   /** Answers, typed one by one when a question is shown. */
   answers?: string[];
   platform?: NodeJS.Platform;
@@ -60,7 +62,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
   const launched: string[][] = [];
   return {
     stdin,
-    stdout: stdout.stream,
+    stdout: options.stdout ?? stdout.stream,
     stderr: stderr.stream,
     // The configurations of the user who runs the tests are not read.
     env: options.env ?? { HOME: noHome },
