@@ -5,7 +5,7 @@ import { resourceNotFound } from "mcparley/server";
 import { FrontMatterError, type Skill, type SkillFile, readFrontMatter, skill } from "mcparley/skills";
 import { type ServedRoot, resolveInside, skillsRoot } from "./files/inside-folder.ts";
 import { loadEach } from "./files/load-files.ts";
-import { FolderProblem, type Loaded, type Problem } from "./yaml/problem.ts";
+import { FolderProblem, type Loaded, type Problem, problemAt } from "./yaml/problem.ts";
 import { showBytes } from "./yaml/values.ts";
 import { readBytes } from "./files/read-contents.ts";
 import { type ResourceFile, findResourceFiles, nameOf } from "./resources/resource-files.ts";
@@ -97,12 +97,11 @@ function filesByFolder(files: readonly ResourceFile[], manifests: readonly strin
   return filesOf;
 }
 
-const atTop = new FolderProblem({
-  file: "skills/SKILL.md",
-  line: 1,
-  message: "a skill must be in its own folder",
-  cure: "Move the file into skills/NAME/, with the skill's name for NAME.",
-});
+const atTop = problemAt(
+  { file: "skills/SKILL.md", line: 1 },
+  "a skill must be in its own folder",
+  "Move the file into skills/NAME/, with the skill's name for NAME.",
+);
 
 function tooMany(limit: number, place: ServerSettings["filesPlace"] = { file: "skills/" }): Problem {
   const message = `there are more than ${limit} files in skills/, and the last skills are not offered`;
@@ -138,7 +137,7 @@ async function readFile(
 /** Checks the limits by file size, before any file is read. */
 function checkFiles(manifest: ResourceFile, files: readonly ResourceFile[], fileSize: number): void {
   const wrong = (message: string, cure: string): FolderProblem =>
-    new FolderProblem({ file: nameOf(manifest), line: 1, message, cure });
+    problemAt({ file: nameOf(manifest), line: 1 }, message, cure);
   if (files.length > maxFiles) {
     throw wrong(
       `the skill has ${files.length} files, and clients accept at most ${maxFiles}`,
@@ -168,7 +167,7 @@ function makeSkill(place: string, manifest: ResourceFile, files: Record<string, 
     const text = new TextDecoder().decode(files["SKILL.md"] as Uint8Array);
     const line = readFrontMatter(text).lines.get("name") ?? 1;
     const message = `the skill is called "${name}", and its folder "${basename(place)}"`;
-    throw new FolderProblem({ file, line, message, cure: "Give both the same name." });
+    throw problemAt({ file, line }, message, "Give both the same name.");
   } catch (error) {
     if (!(error instanceof LocalError)) throw error;
     const { cause } = error;

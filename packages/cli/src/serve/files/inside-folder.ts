@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import { type Field, items, members, text, wrong } from "../yaml/yaml-fields.ts";
+import { type Field, items, readMembers, text, unread, wrong } from "../yaml/yaml-fields.ts";
 
 /** A folder of served files, with the name that represents it in URIs. */
 export interface ServedRoot {
@@ -75,8 +75,7 @@ export async function readRoots(field: Field, folder: string): Promise<ServedRoo
   const roots: ServedRoot[] = [];
   const names = new Set(["resources"]);
   for (const item of items(field)) {
-    const keys = members(item, ["name", "path"]);
-    const [nameField, pathField] = [keys.get("name"), keys.get("path")];
+    const { name: nameField, path: pathField } = readMembers(item, { name: unread, path: unread });
     if (!nameField || !pathField) {
       throw wrong(
         item,

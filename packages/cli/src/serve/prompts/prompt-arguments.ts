@@ -3,7 +3,19 @@ import { type CodeModules, codeFile } from "../tools/code-modules.ts";
 import { FolderProblem } from "../yaml/problem.ts";
 import { type LinkScope, nameFile } from "./prompt-links.ts";
 import type { ResourceFile } from "../resources/resource-files.ts";
-import { type Field, boolean, isAbsent, isList, isMapping, members, text, texts, wrong } from "../yaml/yaml-fields.ts";
+import {
+  type Field,
+  boolean,
+  isAbsent,
+  isList,
+  isMapping,
+  members,
+  readMembers,
+  text,
+  texts,
+  unread,
+  wrong,
+} from "../yaml/yaml-fields.ts";
 
 /** An argument of a prompt as its file declares it. */
 export interface PromptArgument {
@@ -20,8 +32,6 @@ export interface CompletionScope extends LinkScope {
   /** Returns the currently served files. */
   files(): Iterable<ResourceFile>;
 }
-
-const keys = ["title", "description", "required", "values", "complete"];
 
 /** Reads `arguments`: a mapping of names to definitions. A plain text is the description. */
 export async function readArguments(
@@ -45,26 +55,23 @@ export async function readArguments(
 
 async function readArgument(field: Field, file: string, scope: CompletionScope): Promise<PromptArgument> {
   if (!isAbsent(field) && !isMapping(field)) return { description: text(field) };
-  const fields = members(field, keys);
-  const argument: PromptArgument = {};
-  const [title, description, required] = ["title", "description", "required"].map((key) => fields.get(key));
-  const [values, complete] = [fields.get("values"), fields.get("complete")];
-  if (title) argument.title = text(title);
-  if (description) argument.description = text(description);
-  if (required && boolean(required)) argument.required = true;
+  const { required, values, complete, ...described } = readMembers(field, {
+    title: text,
+    description: text,
+    required: boolean,
+    values: texts,
+    complete: unread,
+  });
   if (values && complete) {
-    throw wrong(
-      complete,
-      "an argument cannot have both values and complete",
-      "values allows no other text. complete only suggests.",
-    );
+    const cure = "values allows no other text. complete only suggests.";
+    throw wrong(complete, "an argument cannot have both values and complete", cure);
   }
-  if (values) {
-    argument.values = texts(values);
-    argument.complete = suggest(() => argument.values!);
-  }
-  if (complete) argument.complete = await readCompletion(complete, file, scope);
-  return argument;
+  return {
+    ...described,
+    ...(required && { required }),
+    ...(values && { values, complete: suggest(() => values) }),
+    ...(complete && { complete: await readCompletion(complete, file, scope) }),
+  };
 }
 
 /** Reads `complete`: a list, a file pattern with a `*` for the suggestions, or a module whose default export suggests. */

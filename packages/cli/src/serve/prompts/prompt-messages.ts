@@ -5,7 +5,7 @@ import type { Liquid, Template } from "liquidjs";
 import { mimeTypeOf } from "../files/file-types.ts";
 import type { MarkCollector, RenderedMark } from "./placed-mark.ts";
 import { type LinkScope, findLinked } from "./prompt-links.ts";
-import { FolderProblem } from "../yaml/problem.ts";
+import { problemAt } from "../yaml/problem.ts";
 import { templateProblem } from "./prompt-engine.ts";
 import { nameOf } from "../resources/resource-files.ts";
 import { readFile } from "../resources/resources.ts";
@@ -41,12 +41,8 @@ export async function renderMessages(
     else if (piece.trim() !== "") add({ type: "text", text: trimLines(piece) });
   }
   if (messages.length > 0) return messages;
-  throw new FolderProblem({
-    file: source.file,
-    line: 1,
-    message: "the prompt is empty for these arguments",
-    cure: "Give it a text that does not depend on a condition.",
-  });
+  const cure = "Give it a text that does not depend on a condition.";
+  throw problemAt({ file: source.file, line: 1 }, "the prompt is empty for these arguments", cure);
 }
 
 async function render(

@@ -14,7 +14,7 @@ import type { AuthSettings, IssuerSettings } from "./auth-settings.ts";
  */
 export function protectFolder(settings: AuthSettings, env: NodeJS.ProcessEnv): ProtectedResource {
   const { resource, issuers, audience, scopes, implies, dpop } = settings;
-  const accepted = audience.length > 0 ? audience : [resource];
+  const accepted = audience.length > 0 ? [...audience] : [resource];
   // Introspection accepts tokens of any form, so the verifiers that recognize their own tokens run first.
   const verifiers = [
     ...issuers.map((one) => forJwts(one, accepted)),
@@ -25,7 +25,7 @@ export function protectFolder(settings: AuthSettings, env: NodeJS.ProcessEnv): P
     issuers: issuers.map(({ issuer }) => issuer),
     verifier: verifiers,
     audience: accepted,
-    scopes,
+    scopes: [...scopes],
     scopeHierarchy: (scope) => implies.get(scope) ?? [],
     dpop: { required: dpop === "required" },
   });

@@ -14,6 +14,7 @@ import {
   members,
   number,
   placeOf,
+  readMembers,
   readYaml,
   text,
   wrong,
@@ -80,74 +81,60 @@ export async function readSettings(folder: string, report: (problem: Problem) =>
   const source = await readFile(join(folder, settingsFile), "utf8").catch(() => undefined);
   if (source === undefined) return settings;
   settings.filesPlace = { file: settingsFile, line: 1 };
-  const unread = (problem: Problem): void => {
+  const reportAuth = (problem: Problem): void => {
     // A file that cannot be parsed may still be intended to protect the server.
     if (/^\s*["']?auth["']?\s*:/m.test(source)) settings.authProblem = problem;
     report(problem);
   };
-  const fields = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), unread);
+  const fields = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), reportAuth);
   for (const [key, field] of fields ?? []) {
     await orProblem(
       async () => {
         if (!Object.hasOwn(keys, key)) throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys(keys)));
         await keys[key]!(settings, field, folder);
       },
-      key === "auth" ? unread : report,
+      key === "auth" ? reportAuth : report,
     );
   }
   return settings;
 }
 
-const counts = [
-  "requests",
-  "inFlight",
-  "listenStreams",
-  "sessionSize",
-  "subscriptions",
-  "uriLength",
-  "idLength",
-  "completionLength",
-  "pageSize",
-  "depth",
-  "elements",
-  "batch",
-] as const;
-const sizes = ["bodies"] as const;
-const durations = ["askTimeout", "stateTtl"] as const;
+const limits = {
+  fileSize: bytes,
+  files: count,
+  requests: count,
+  inFlight: count,
+  listenStreams: count,
+  sessionSize: count,
+  subscriptions: count,
+  uriLength: count,
+  idLength: count,
+  completionLength: count,
+  pageSize: count,
+  depth: count,
+  elements: count,
+  batch: count,
+  bodies: bytes,
+  askTimeout: duration,
+  stateTtl: duration,
+} as const;
+
+function count(field: Field): number {
+  return number(field, 1);
+}
 
 function takeLimits(settings: ServerSettings, field: Field): void {
-  const fields = members(field, ["fileSize", "files", ...counts, ...sizes, ...durations]);
-  const [fileSize, files] = [fields.get("fileSize"), fields.get("files")];
-  if (fileSize) settings.fileSize = bytes(fileSize);
-  if (files) {
-    settings.files = number(files, 1);
-    settings.filesPlace = placeOf(files);
-  }
-  for (const key of counts) {
-    const limit = fields.get(key);
-    if (limit) settings.limits[key] = number(limit, 1);
-  }
-  for (const key of sizes) {
-    const limit = fields.get(key);
-    if (limit) settings.limits[key] = bytes(limit);
-  }
-  for (const key of durations) {
-    const limit = fields.get(key);
-    if (limit) settings.limits[key] = duration(limit);
+  for (const [key, member] of members(field, Object.keys(limits))) {
+    const limit = limits[key as keyof typeof limits](member);
+    if (key === "files") settings.filesPlace = placeOf(member);
+    if (key === "files" || key === "fileSize") settings[key] = limit;
+    else settings.limits[key as keyof ServerLimits] = limit;
   }
 }
 
 function rateLimitOf(field: Field): RateLimitOptions | false {
-  if (!isMapping(field)) {
-    if (!boolean(field)) return false;
-    return {};
-  }
-  const options: RateLimitOptions = {};
-  const fields = members(field, ["perSecond", "burst"]);
-  const [perSecond, burst] = [fields.get("perSecond"), fields.get("burst")];
-  if (perSecond) options.perSecond = number(perSecond, 0.001);
-  if (burst) options.burst = number(burst, 1);
-  return options;
+  if (!isMapping(field)) return boolean(field) ? {} : false;
+  return readMembers(field, { perSecond: (rate) => number(rate, 0.001), burst: count });
 }
 
 function filled(field: Field): string {

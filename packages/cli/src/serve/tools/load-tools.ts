@@ -1,7 +1,7 @@
 import type { Tool } from "mcparley/server";
 import { type CodeModules, codeFile } from "./code-modules.ts";
 import { listFiles, loadEach, readText } from "../files/load-files.ts";
-import { FolderProblem, type Loaded, type Problem } from "../yaml/problem.ts";
+import { type Loaded, type Problem, problemAt } from "../yaml/problem.ts";
 import { checkToolName, commandTool } from "./command-tool.ts";
 
 /**
@@ -14,14 +14,10 @@ async function loadToolModule(file: string, modules: CodeModules): Promise<Loade
   const exported = await modules.load(file);
   const tools = Object.entries(exported).filter((entry): entry is [string, Tool] => isTool(entry[1]));
   if (tools.length === 0) {
-    throw new FolderProblem({
-      file,
-      line: 1,
-      message: "the module exports no tool",
-      cure:
-        'Write `export default tool({ ... })`, with `tool` from "mcparley/server". A helper module ' +
-        "belongs outside tools/, or its name starts with _.",
-    });
+    const cure =
+      'Write `export default tool({ ... })`, with `tool` from "mcparley/server". A helper module ' +
+      "belongs outside tools/, or its name starts with _.";
+    throw problemAt({ file, line: 1 }, "the module exports no tool", cure);
   }
   const parts = file
     .replace(/\.\w+$/, "")

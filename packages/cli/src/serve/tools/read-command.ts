@@ -15,8 +15,10 @@ import {
   members,
   number,
   oneOf,
+  readMembers,
   text,
   texts,
+  unread,
   wrong,
 } from "../yaml/yaml-fields.ts";
 
@@ -42,39 +44,53 @@ export interface Command {
   output: "text" | "json" | JsonObject;
 }
 
-export interface CommandReading {
-  root: Field;
-  fields: Map<string, Field>;
+/** The members of a tool file that describe its program. */
+export const commandKeys: readonly string[] = Object.keys(readersOf([]));
+
+function readersOf(properties: readonly string[]) {
+  return {
+    command: unread,
+    stdin: (field: Field) => checkedText(field, properties),
+    cwd: unread,
+    env: unread,
+    timeout: duration,
+    maxOutput: bytes,
+    allowOptions: (field: Field) => namesIn(field, properties),
+    exitCodes: (field: Field) => items(field).map((item) => number(item)),
+    output: (field: Field) => (isMapping(field) ? schemaOf(field, "output") : oneOf(field, ["text", "json"])),
+  };
+}
+
+export interface CommandPlace {
   folder: string;
   env: NodeJS.ProcessEnv;
   /** The names of the tool's arguments. */
   properties: readonly string[];
 }
 
-/** Reads the command of a tool file and its settings. Throws `FolderProblem`. */
-export async function readCommand(reading: CommandReading): Promise<Command> {
-  const { root, fields, folder, properties } = reading;
-  const command = fields.get("command");
+/** Reads the command of a tool file and its settings. The file can also have `otherKeys`. Throws `FolderProblem`. */
+export async function readCommand(
+  root: Field,
+  otherKeys: readonly string[],
+  { folder, env, properties }: CommandPlace,
+): Promise<Command> {
+  const settings = readMembers(root, readersOf(properties), otherKeys);
+  const { command, cwd, stdin = "", timeout = 30_000, maxOutput = 1024 ** 2, output = "text" } = settings;
   if (!command) throw wrong(root, "the file has no command", "Write `command: [program, argument, ...]`.");
   const elements = elementsOf(command, properties);
-  const get = <T>(key: string, read: (field: Field) => T, otherwise: T): T => {
-    const field = fields.get(key);
-    return field ? read(field) : otherwise;
-  };
-  const cwd = fields.get("cwd");
   const program = programFile(elements[0] as string, folder);
-  const set = environment(reading);
-  await requireProgram(items(command)[0]!, program, set);
+  const variables = environment(settings.env, env);
+  await requireProgram(items(command)[0]!, program, variables);
   return {
     elements: elements.with(0, program),
-    stdin: get("stdin", (field) => checkedText(field, properties), ""),
+    stdin,
     cwd: cwd ? await insideFolder(cwd, folder) : folder,
-    env: set,
-    timeLimit: get("timeout", duration, 30_000),
-    outputLimit: get("maxOutput", bytes, 1024 ** 2),
-    options: new Set(get("allowOptions", (field) => namesIn(field, properties), [])),
-    success: get("exitCodes", (field) => items(field).map((item) => number(item)), [0]),
-    output: get<Command["output"]>("output", outputOf, "text"),
+    env: variables,
+    timeLimit: timeout,
+    outputLimit: maxOutput,
+    options: new Set(settings.allowOptions),
+    success: settings.exitCodes ?? [0],
+    output,
   };
 }
 
@@ -126,16 +142,11 @@ async function insideFolder(field: Field, folder: string): Promise<string> {
   throw wrong(field, message, "Give a path relative to the folder that is served, inside it.");
 }
 
-function environment({ fields, env }: CommandReading): Record<string, string> {
-  const field = fields.get("env");
-  const set: Record<string, string> = {};
+function environment(field: Field | undefined, env: NodeJS.ProcessEnv): Record<string, string> {
+  const variables: Record<string, string> = {};
   const names = [...basicEnv];
-  if (field && isMapping(field)) for (const [name, value] of members(field)) set[name] = text(value);
+  if (field && isMapping(field)) for (const [name, value] of members(field)) variables[name] = text(value);
   else if (field) names.push(...texts(field));
-  for (const name of names) if (env[name] !== undefined) set[name] ??= env[name];
-  return set;
-}
-
-function outputOf(field: Field): Command["output"] {
-  return isMapping(field) ? schemaOf(field, "output") : oneOf(field, ["text", "json"]);
+  for (const name of names) if (env[name] !== undefined) variables[name] ??= env[name];
+  return variables;
 }

@@ -24,6 +24,15 @@ export class FolderProblem extends Error {
   }
 }
 
+/** Returns a problem at a place of a file. */
+export function problemAt(
+  place: Pick<Problem, "file" | "line" | "column">,
+  message: string,
+  cure: string,
+): FolderProblem {
+  return new FolderProblem({ ...place, message, cure });
+}
+
 /**
  * Formats a problem as one line, `file:line:column: message — cure`, as far as the place is known. Terminals and editors turn the position into a
  * link. Characters that control a terminal or reorder text are escaped.

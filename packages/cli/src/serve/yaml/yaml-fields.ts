@@ -11,7 +11,7 @@ import {
   parseDocument,
 } from "yaml";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { FolderProblem, type Problem } from "./problem.ts";
+import { FolderProblem, type Problem, problemAt } from "./problem.ts";
 
 export interface YamlSource {
   file: string;
@@ -49,7 +49,7 @@ export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
   if (tooDeep !== undefined) {
     const line = firstLine + (text.slice(0, tooDeep).match(/\n/g)?.length ?? 0);
     const message = `the YAML is nested more than ${maxDepth} levels deep`;
-    throw new FolderProblem({ file, line, message, cure: "Write it with fewer levels." });
+    throw problemAt({ file, line }, message, "Write it with fewer levels.");
   }
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
   const [error] = document.errors;
@@ -63,7 +63,7 @@ export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
 
 /** Returns a problem at the position of a field. */
 export function wrong(field: Field, message: string, cure: string): FolderProblem {
-  return new FolderProblem({ ...placeOf(field), message, cure });
+  return problemAt(placeOf(field), message, cure);
 }
 
 /** Returns the position of a field, for problems. */
@@ -87,8 +87,8 @@ export function fieldAt(field: Field, pointer: string): Field {
   return current;
 }
 
-/** Returns the members of a mapping by key. With `known`, any other key is a problem. An absent mapping is empty. */
-export function members(field: Field, known?: readonly string[]): Map<string, Field> {
+/** Returns the members of a mapping by key. With `keys`, any other key is a problem. An absent mapping is empty. */
+export function members(field: Field, keys?: readonly string[]): Map<string, Field> {
   const node = resolved(field);
   const found = new Map<string, Field>();
   if (isEmpty(node)) return found;
@@ -100,12 +100,37 @@ export function members(field: Field, known?: readonly string[]): Map<string, Fi
     const offset = (key as Node).range?.[0] ?? field.offset;
     const path = field.path === "" ? name : `${field.path}.${name}`;
     const member = { path, node: value as Node | null, offset, origin: field.origin };
-    if (known && !known.includes(name)) {
-      throw wrong(member, `unknown key "${path}"`, didYouMean(name, known));
+    if (keys && !keys.includes(name)) {
+      throw wrong(member, `unknown key "${path}"`, didYouMean(name, keys));
     }
     found.set(name, member);
   }
   return found;
+}
+
+/** Functions that read the members of a mapping, by key. */
+type Readers = Readonly<Record<string, (field: Field) => unknown>>;
+
+/** The members of a mapping that are present, as their functions read them. */
+export type Members<R extends Readers> = { -readonly [K in keyof R]?: ReturnType<R[K]> };
+
+/** Reads the members of a mapping that are present. A key without a function, and not one of `otherKeys`, is a problem. */
+export function readMembers<R extends Readers>(
+  field: Field,
+  readers: R,
+  otherKeys: readonly string[] = [],
+): Members<R> {
+  const fields = members(field, [...Object.keys(readers), ...otherKeys]);
+  const values = Object.entries(readers).flatMap(([key, read]) => {
+    const member = fields.get(key);
+    return member ? [[key, read(member)]] : [];
+  });
+  return Object.fromEntries(values) as Members<R>;
+}
+
+/** Returns the field itself, for a member that is read later. */
+export function unread(field: Field): Field {
+  return field;
 }
 
 /** Returns the items of a list. */
