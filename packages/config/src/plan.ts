@@ -201,9 +201,9 @@ function existing({ rules, location, name, root }: Subject): unknown {
   throw new ConfigError("not_found", fact, { file: location.file, cure: "Check the name and the scope." });
 }
 
-function written(rules: HostRules, { target, name }: WriteOptions): Readonly<Record<string, unknown>> {
+function written(rules: HostRules, { target }: WriteOptions): Readonly<Record<string, unknown>> {
   try {
-    return membersOf(rules, target, name);
+    return membersOf(rules, target);
   } catch (error) {
     if (!(error instanceof UnsupportedTarget)) throw error;
     throw new ConfigError("unsupported", `${rules.title}: ${error.message}`, { cure: error.cure });

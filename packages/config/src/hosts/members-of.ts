@@ -10,7 +10,7 @@ import { type HostRules, UnsupportedTarget } from "./host.ts";
  * Throws `UnsupportedTarget` if the host cannot express the target. The entry is read again and compared: a literal text such as
  * `a${b}` would become a reference.
  */
-export function membersOf(rules: HostRules, target: ServerTarget, name: string): Readonly<Record<string, unknown>> {
+export function membersOf(rules: HostRules, target: ServerTarget): Readonly<Record<string, unknown>> {
   const transport = target.kind === "command" ? "stdio" : target.transport;
   if (!rules.transports.includes(transport)) {
     throw new UnsupportedTarget(
@@ -18,9 +18,13 @@ export function membersOf(rules: HostRules, target: ServerTarget, name: string):
       `It supports ${rules.transports.join(", ")}.`,
     );
   }
-  const members = Object.fromEntries(
-    Object.entries(rules.write(target, name)).filter(([, member]) => member !== undefined),
-  );
+  for (const member of ["cwd", "envFile"] as const) {
+    if (target.kind === "command" && target[member] !== undefined && !rules.members.includes(member)) {
+      const cure = "Leave it out, or start a script that sets it.";
+      throw new UnsupportedTarget(`The host has no member for "${member}".`, cure);
+    }
+  }
+  const members = Object.fromEntries(Object.entries(rules.write(target)).filter(([, member]) => member !== undefined));
   if (!isDescribedBy(rules, members, target)) {
     throw new UnsupportedTarget(
       "The host would read a value of the target differently.",
