@@ -1,6 +1,7 @@
 import type { ElicitFormParams, JsonObject } from "mcparley";
 import type { InputRequestSource } from "mcparley/client";
 import { isObject } from "./is-object.ts";
+import { pointerKeys } from "./json-pointer.ts";
 
 /** The fields of a form, and the check of its answers. The host declares these types again, because they are public there. */
 export interface FormModel {
@@ -121,7 +122,7 @@ function fieldOf(
   fields: readonly FormField[],
 ): string | undefined {
   if (path !== "") {
-    const name = path.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+    const [name] = pointerKeys(path);
     return fields.find((field) => field.name === name)?.name;
   }
   // A missing value is a problem of the whole content. Its message ends with the name of the property.

@@ -8,6 +8,7 @@ import {
   wellFormedJson,
 } from "mcparley";
 import { matchesGlob } from "@mcparley/internal/glob";
+import { withSortedMembers } from "@mcparley/internal/sorted-members";
 import { readContent } from "mcparley/client";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
@@ -217,7 +218,5 @@ function mirrors(text: string, structured: unknown): boolean {
 
 /** Returns JSON with sorted members, for comparison. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,
-  );
+  return JSON.stringify(value, (_key, member: unknown) => (isObject(member) ? withSortedMembers(member) : member));
 }

@@ -1,3 +1,4 @@
+import { isLoopback } from "@mcparley/internal/loopback";
 import { LocalError } from "mcparley";
 import type { ProtectedResource } from "mcparley/auth";
 import { type RunningHttpServer, listen } from "mcparley/node";
@@ -8,7 +9,6 @@ import { banner, commandName } from "./banner.ts";
 import type { LiveFolder } from "./live-folder.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { type ServeIo, type Serving, readFolder, startWatch } from "./serving.ts";
-import { isLoopback } from "./settings/loopback.ts";
 import type { OpenStore } from "./settings/open-store.ts";
 import { type ProblemReport, formatProblem, problemReport } from "./yaml/problem.ts";
 

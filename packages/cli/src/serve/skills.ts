@@ -6,7 +6,7 @@ import { FrontMatterError, type Skill, type SkillFile, readFrontMatter, skill } 
 import { type ServedRoot, resolveInside, skillsRoot } from "./files/inside-folder.ts";
 import { loadEach } from "./files/load-files.ts";
 import { FolderProblem, type Loaded, type Problem, problemAt } from "./yaml/problem.ts";
-import { showBytes } from "./yaml/values.ts";
+import { showSize } from "../terminal/show-content.ts";
 import { readBytes } from "./files/read-contents.ts";
 import { type ResourceFile, findResourceFiles, nameOf } from "./resources/resource-files.ts";
 import { type ServerSettings, settingsFile } from "./settings/server-settings.ts";
@@ -147,14 +147,14 @@ function checkFiles(manifest: ResourceFile, files: readonly ResourceFile[], file
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > maxBytes) {
     throw wrong(
-      `the skill has ${showBytes(bytes)}, and clients accept at most ${showBytes(maxBytes)}`,
+      `the skill has ${showSize(bytes)}, and clients accept at most ${showSize(maxBytes)}`,
       "Remove files that it does not refer to.",
     );
   }
   const large = files.find(({ size }) => size > fileSize);
   if (large) {
     const cure = "Raise limits.fileSize in server.yaml, or make the file smaller.";
-    throw wrong(`${nameOf(large)} has ${showBytes(large.size)}, and at most ${showBytes(fileSize)} are read`, cure);
+    throw wrong(`${nameOf(large)} has ${showSize(large.size)}, and at most ${showSize(fileSize)} are read`, cure);
   }
 }
 

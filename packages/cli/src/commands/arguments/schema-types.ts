@@ -1,4 +1,5 @@
 import type { JsonObject } from "mcparley";
+import { pointerKeys } from "@mcparley/internal/json-pointer";
 import { isObject } from "@mcparley/internal/is-object";
 
 /** Maximum depth of references and alternatives. A type beyond it counts as unknown. */
@@ -35,8 +36,7 @@ export function resolveReference(schema: unknown, root: JsonObject): unknown {
 
 function pointed(pointer: string, root: JsonObject): unknown {
   let current: unknown = root;
-  for (const part of pointer.split("/").slice(1)) {
-    const key = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const key of pointerKeys(decode(pointer))) {
     const inside = typeof current === "object" && current !== null && Object.hasOwn(current, key);
     if (!inside) return undefined;
     current = (current as JsonObject)[key];

@@ -10,7 +10,7 @@ import {
 import { mimeTypeOf } from "../files/file-types.ts";
 import { type ServedRoot, resolveInside } from "../files/inside-folder.ts";
 import type { Loaded } from "../yaml/problem.ts";
-import { showBytes } from "../yaml/values.ts";
+import { showSize } from "../../terminal/show-content.ts";
 import { type Contents, FileTooLarge, readContents } from "../files/read-contents.ts";
 import { type ResourceFile, nameOf, templateOf, uriOf } from "./resource-files.ts";
 import type { ResourceNotes } from "./resource-notes.ts";
@@ -115,7 +115,7 @@ export async function readFile(
   } catch (error) {
     if (!(error instanceof FileTooLarge)) throw error;
     const message =
-      `${uri} has ${showBytes(error.size)}, and this server reads files of at most ${showBytes(error.limit)}. ` +
+      `${uri} has ${showSize(error.size)}, and this server reads files of at most ${showSize(error.limit)}. ` +
       "Its owner can raise limits.fileSize in server.yaml.";
     throw new ProtocolError(ErrorCode.InternalError, message, { cause: error });
   }

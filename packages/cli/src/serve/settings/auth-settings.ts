@@ -1,4 +1,4 @@
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "@mcparley/internal/loopback";
 import {
   type Field,
   isList,

@@ -11,8 +11,8 @@ export function schemaOf(field: Field, part: "input" | "output"): JsonObject {
   } catch (error) {
     if (!(error instanceof LocalError)) throw error;
     const message = error.message.replace(/^The tool "checked" cannot be offered: /, "");
-    const pointer = /#\/[^\s,]*/.exec(message)?.[0];
-    const place = pointer === undefined ? field : fieldAt(field, pointer.slice(2));
+    const pointer = /#(\/[^\s,]*)/.exec(message)?.[1];
+    const place = pointer === undefined ? field : fieldAt(field, pointer);
     throw wrong(place, message.replace(/\.$/, ""), "Correct the schema. It is read again when it is saved.");
   }
   return schema;

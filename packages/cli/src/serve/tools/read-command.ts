@@ -1,10 +1,11 @@
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
+import { type ProgramSearch, locateExecutable } from "@mcparley/internal/find-executable";
 import type { JsonObject } from "mcparley";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
 import { type Element, placeholdersIn } from "./command-template.ts";
 import { schemaOf } from "./check-schema.ts";
-import { requireProgram } from "./find-program.ts";
 import { partsBelow } from "../files/inside-folder.ts";
 import { bytes, duration } from "../yaml/values.ts";
 import {
@@ -80,7 +81,7 @@ export async function readCommand(
   const elements = elementsOf(command, properties);
   const program = programFile(elements[0] as string, folder);
   const variables = environment(settings.env, env);
-  await requireProgram(items(command)[0]!, program, variables);
+  await requireProgram(items(command)[0]!, program, { cwd: folder, env: variables });
   return {
     elements: elements.with(0, program),
     stdin,
@@ -132,6 +133,24 @@ function namesIn(field: Field, properties: readonly string[]): string[] {
 /** Returns the program to start. A path is relative to the folder. Any other name is searched on the PATH. */
 function programFile(program: string, folder: string): string {
   return /[\\/]/.test(program) && !isAbsolute(program) ? join(folder, program) : program;
+}
+
+/** Throws `FolderProblem` if the program cannot be started, so that this is known before the first call. */
+async function requireProgram(field: Field, file: string, place: Pick<ProgramSearch, "cwd" | "env">): Promise<void> {
+  const program = text(field);
+  // The Node that runs the server is used for it.
+  if (program === "node") return;
+  if ((await locateExecutable({ ...place, command: file, platform: process.platform })) !== undefined) return;
+  if (!isAbsolute(file)) {
+    const cure = "Install it, or give its path. It is searched in PATH.";
+    throw wrong(field, `the program "${program}" is not installed`, cure);
+  }
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats?.isFile()) {
+    throw wrong(field, `there is no program "${program}"`, "Give a path relative to the folder that is served.");
+  }
+  const cure = `Run \`chmod +x ${quotedWord(program)}\`, or name the interpreter first, as in [sh, ${program}].`;
+  throw wrong(field, `"${program}" is not executable`, cure);
 }
 
 async function insideFolder(field: Field, folder: string): Promise<string> {

@@ -36,19 +36,9 @@ function quantity(field: Field, units: Record<string, number>, texts: { what: st
   );
 }
 
-/** Formats a number of bytes. */
-export function showBytes(count: number): string {
-  if (count < 1024) return `${count} bytes`;
-  return count < 1024 ** 2 ? `${round(count / 1024)} KiB` : `${round(count / 1024 ** 2)} MiB`;
-}
-
 /** Formats a number of milliseconds. */
 export function showDuration(ms: number): string {
-  return ms < 1000 ? `${ms} ms` : `${round(ms / 1000)} s`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
+  return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
 /** Reads a list of icons. Each `src` must be an https: or data: URI, as the specification requires. */

@@ -10,6 +10,7 @@ import {
   isSeq,
   parseDocument,
 } from "yaml";
+import { pointerKeys } from "@mcparley/internal/json-pointer";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { FolderProblem, type Problem, problemAt } from "./problem.ts";
 
@@ -71,11 +72,10 @@ export function placeOf({ origin: { file, place }, offset }: Field): Pick<Proble
   return { file, ...place(offset) };
 }
 
-/** Returns the member that a JSON pointer without its `#/` names, or the nearest one around it. */
+/** Returns the member that a JSON pointer names, or the nearest one around it. */
 export function fieldAt(field: Field, pointer: string): Field {
   let current = field;
-  for (const part of pointer.split("/")) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const key of pointerKeys(pointer)) {
     const next = isList(current)
       ? items(current)[Number(key)]
       : isMapping(current)
