@@ -18,7 +18,7 @@ import { jsonText } from "../terminal/json-text.ts";
 import { allowCure } from "./connection/allow-cure.ts";
 import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";
 import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
-import { saveBinaries, saveText } from "./output/save-output.ts";
+import { saveOutput } from "./output/save-output.ts";
 import { whyUnasked } from "../terminal/questions/prompter.ts";
 import { type OptionValues, options, texts } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
@@ -81,9 +81,20 @@ async function call(name: string, args: readonly TypedArgument[], session: CallS
     );
   const result = { ...received, content: readContent(received.content) };
   if (result.isError) throw new ToolError(errorText(result), { result: received });
-  if (options.output !== undefined) await save(result, options.output, session);
-  if (options.json) await printJson(received, session);
-  else if (options.output === undefined || hasBinary(result)) await printText(showResult(result, session), session);
+  const { json, output } = options;
+  const { out } = session.screen;
+  const binaries = result.content.map(binaryOf);
+  const hasBinary = binaries.some((binary) => binary !== undefined);
+  if (output !== undefined) {
+    const text = (): string => `${resultText(result, { ...out, terminal: false })}\n`;
+    await saveOutput(output, { binaries, text }, session);
+  }
+  if (json) await printJson(received, session);
+  else if (output === undefined) await printText(resultText(result, out), session);
+  else if (hasBinary) {
+    const content = result.content.filter((_, index) => binaries[index] === undefined);
+    await printText(resultText({ ...result, content }, out), session);
+  }
 }
 
 /** Returns the tool with this name, and the names of the tools listed before it. */
@@ -173,22 +184,6 @@ async function confirmDestructive({ name, annotations }: Tool, { options, questi
 function errorText({ content }: CallToolResult): string {
   const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   return texts.join("\n") || "The tool failed without an error message.";
-}
-
-function hasBinary({ content }: CallToolResult): boolean {
-  return content.some((block) => binaryOf(block) !== undefined);
-}
-
-async function save(result: CallToolResult, file: string, session: CallSession): Promise<void> {
-  const binaries = result.content.map(binaryOf).filter((binary) => binary !== undefined);
-  if (binaries.length > 0) await saveBinaries(binaries, file, session);
-  else await saveText(`${resultText(result, { ...session.screen.out, terminal: false })}\n`, file, session);
-}
-
-function showResult(result: CallToolResult, { options, screen }: CallSession): string {
-  if (options.output === undefined) return resultText(result, screen.out);
-  const rest = result.content.filter((block) => binaryOf(block) === undefined);
-  return resultText({ ...result, content: rest }, screen.out);
 }
 
 /**

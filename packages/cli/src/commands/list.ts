@@ -116,17 +116,13 @@ async function fetchOffer(kind: keyof Offer | undefined, { client, request }: Li
       if (isOffered) returned[subject] = (returned[subject] ?? 0) + entries.length;
     } catch (error) {
       if (request.signal?.aborted) throw error;
-      if (isUnknownMethod(error)) offer[name] = [];
+      // Servers with resources and no templates often declare `resources` and answer so.
+      if (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound) offer[name] = [];
       else failures.push({ method, error });
     }
   }
   const emptyLists = Object.keys(returned).filter((subject) => returned[subject] === 0);
   return { offer, failures, emptyLists };
-}
-
-/** Whether the server lacks the method. Servers with resources and no templates often declare `resources` and answer so. */
-function isUnknownMethod(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
 }
 
 function header(session: ListSession): string {

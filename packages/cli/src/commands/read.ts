@@ -4,7 +4,7 @@ import { nearest } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/io.ts";
 import { printJson, printText } from "../terminal/screen.ts";
 import { binaryIn, showText, summarize } from "../terminal/show-content.ts";
-import { decodedSlices, encodedSlices, saveBinaries, saveText } from "./output/save-output.ts";
+import { decodedSlices, encodedSlices, saveOutput } from "./output/save-output.ts";
 import type { OptionValues } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
@@ -43,7 +43,10 @@ async function read(uri: string, session: ReadSession): Promise<void> {
   const result = await client.readResource(uri, request).catch((error: unknown) => explain(error, uri, session));
   screen.endProgress();
   const contents = readResourceContents(result.contents);
-  if (options.output !== undefined) await save(contents, options.output, session);
+  if (options.output !== undefined) {
+    const text = (): string => contents.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n");
+    await saveOutput(options.output, { binaries: contents.map(binaryIn), text }, session);
+  }
   if (options.json) await printJson(result, session);
   else if (options.output === undefined) for (const part of contents) await print(part, session);
 }
@@ -55,13 +58,6 @@ async function print(contents: ResourceContents, session: ReadSession): Promise<
   else if (binary) await session.screen.printAll(decodedSlices(binary.data));
   else if ("text" in contents && out.terminal) await printText(showText(contents.text, out), session);
   else if ("text" in contents) await session.screen.printAll(encodedSlices(contents.text));
-}
-
-async function save(contents: readonly ResourceContents[], file: string, session: ReadSession): Promise<void> {
-  const binaries = contents.map(binaryIn).filter((binary) => binary !== undefined);
-  if (binaries.length > 0) return saveBinaries(binaries, file, session);
-  const texts = contents.flatMap((part) => ("text" in part ? [part.text] : []));
-  return saveText(texts.join("\n"), file, session);
 }
 
 /** Adds a suggestion to the error for an unknown URI, because the cause is most often a typing error. */

@@ -22,7 +22,7 @@ const width = 80;
 /** Returns the text that is printed when a folder is served over HTTP: its URL, its contents and client setups. */
 export function banner(input: BannerInput, style: Style): string {
   const { url, contents, problems, watching, command, workers, legacySse } = input;
-  const { name, version, title } = contents.settings;
+  const { name, version, title } = contents.settings.info;
   const titled = title === undefined || title === name ? "" : ` (${title})`;
   const setups = clientSetups(name, url).flatMap(({ client, where, lines }) => [
     `  ${style.bold(client)}${where === undefined ? "" : `, in ${where}`}`,

@@ -2,13 +2,13 @@ import { isLoopback } from "@mcparley/internal/loopback";
 import { LocalError } from "mcparley";
 import type { ProtectedResource } from "mcparley/auth";
 import { type RunningHttpServer, listen } from "mcparley/node";
-import { UsageError } from "../terminal/io.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { writeText } from "../terminal/output.ts";
 import { styleFor } from "../terminal/text.ts";
 import { banner, commandName } from "./banner.ts";
 import type { LiveFolder } from "./live-folder.ts";
 import type { ServeOptions } from "./serve-options.ts";
-import { type ServeIo, type Serving, readFolder, startWatch } from "./serving.ts";
+import { type Serving, readFolder, startWatch } from "./serving.ts";
 import type { OpenStore } from "./settings/open-store.ts";
 import { type ProblemReport, formatProblem, problemReport } from "./yaml/problem.ts";
 
@@ -109,7 +109,7 @@ async function open({ live, auth, options, io }: Opening): Promise<RunningHttpSe
  */
 async function storeOf(
   options: ServeOptions,
-  io: ServeIo,
+  io: CommandIo,
   tell: (line: string) => void,
 ): Promise<OpenStore | undefined> {
   const url = options.store ?? io.env.MCPARLEY_STORE;
@@ -123,7 +123,7 @@ function namesOf({ contents }: LiveFolder, { allowHost }: ServeOptions): readonl
 }
 
 /** Returns the protection of the folder over HTTP. Throws `UsageError` if `auth` is present but cannot be applied. */
-async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<ProtectedResource | undefined> {
+async function protection({ contents }: LiveFolder, { env }: CommandIo): Promise<ProtectedResource | undefined> {
   const { auth, authProblem } = contents.settings;
   if (authProblem) {
     throw new UsageError(formatProblem(authProblem), "Nothing is served over HTTP while auth is invalid.");
@@ -135,7 +135,7 @@ const unnamedHost =
   "Only requests for localhost are accepted. Allow the name that clients use for this machine: --allow-host NAME.";
 
 /** Returns the cure for an address that is not available, as it can be typed after the command that the user typed. */
-function hintFor(port: number, { npm_lifecycle_event: script }: ServeIo["env"]): string {
+function hintFor(port: number, { npm_lifecycle_event: script }: CommandIo["env"]): string {
   if (port === 0) return "Give another --host.";
   const options = script === "start" ? "npm start -- --port 0" : "--port 0";
   return `Stop the program that uses the port, or choose another port, such as any free port: ${options}`;

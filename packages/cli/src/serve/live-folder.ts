@@ -81,28 +81,12 @@ function makeServer(
   { watch, observers, store, onError }: LiveOptions,
 ): Server<any, any, any, any> {
   const contents = current();
-  const {
-    name,
-    version,
-    title,
-    description,
-    websiteUrl,
-    icons,
-    instructions,
-    limits,
-    rateLimit: limit,
-  } = contents.settings;
+  const { info, limits, rateLimit: limit } = contents.settings;
   const offers = (kind: "tools" | "prompts" | "resources" | "skills"): boolean =>
     watch === true || contents[kind].length > 0;
   const server: Server<any, any, any, any> = createServer({
-    name,
-    version,
+    ...info,
     limits,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons && { icons }),
-    ...(instructions !== undefined && { instructions }),
     ...(offers("tools") && { tools: {} }),
     ...(offers("prompts") && { prompts: {} }),
     ...(offers("resources") && { resources: {} }),

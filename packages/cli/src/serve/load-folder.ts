@@ -65,7 +65,7 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     const problems: Problem[] = [];
     const report = (problem: Problem): void => void problems.push(problem);
     const settings = await readSettings(folder, report);
-    if (options.name !== undefined) settings.name = options.name;
+    if (options.name !== undefined) settings.info.name = options.name;
     // The first rules stay in force, because a file that is being edited must not remove a protection.
     rules ??= await scopeRules((options.scoped && settings.auth?.needs) || [], folder, settings.roots);
     const needed = rules;
@@ -83,14 +83,23 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     problems.push(...listed.problems);
     if (listed.more) report(tooMany(settings, listed.more));
     const notes = await readNotes(folder, new Set(files.keys()), report);
-    const reading = { scheme: schemeOf(settings.name), fileSize: settings.fileSize, rules: needed };
+    const reading = { scheme: schemeOf(settings.info.name), fileSize: settings.fileSize, rules: needed };
     // Files that need scopes are never suggested, because completion does not know the client's scopes.
-    const suggested = (): ResourceFile[] => [...files.values()].filter((file) => needed.of(nameOf(file)).length === 0);
+    const filesIn = ({ name }: ServedRoot): string[] =>
+      [...files.values()]
+        .filter((file) => file.root.name === name && needed.of(nameOf(file)).length === 0)
+        .map(({ path }) => path);
     const resources = [
       ...listed.files.map((file) => fileResource(file, notes.get(nameOf(file)), reading)),
-      ...settings.roots.map((root) => rootTemplate(root, suggest(pathsIn(root, suggested)), reading)),
+      ...settings.roots.map((root) =>
+        rootTemplate(
+          root,
+          suggest(() => filesIn(root)),
+          reading,
+        ),
+      ),
     ];
-    const prompts = await loadPrompts({ ...reading, folder, roots: settings.roots, modules, files: suggested }, report);
+    const prompts = await loadPrompts({ ...reading, folder, roots: settings.roots, modules, filesIn }, report);
     const skills = await loadSkills(settings, report);
     const served = [...found.tools, ...prompts, ...resources, ...skills].map(({ file }) => file);
     problems.push(...needed.unused(served));
@@ -107,14 +116,6 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
     };
   }
   return { folder, load };
-}
-
-/** Returns a function that lists the paths of the files in one root. */
-function pathsIn(root: ServedRoot, files: () => readonly ResourceFile[]): () => string[] {
-  return () =>
-    files()
-      .filter((file) => file.root.name === root.name)
-      .map((file) => file.path);
 }
 
 async function loadPrompts(

@@ -5,16 +5,16 @@ import { serveStdio } from "mcparley/stdio";
 import { commandHelp } from "../commands/help.ts";
 import { serveCommand } from "../commands/serve.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import { UsageError } from "../terminal/io.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { writeText } from "../terminal/output.ts";
 import { startHttp } from "./http-service.ts";
 import { readServeOptions } from "./serve-options.ts";
 import { overHttpInWorkers } from "./serve-workers.ts";
-import { type ServeIo, type Serving, readFolder, startWatch } from "./serving.ts";
+import { type Serving, readFolder, startWatch } from "./serving.ts";
 import { problemReport } from "./yaml/problem.ts";
 
 /** Runs `mcparley serve` and returns the exit code. Throws `UsageError`. */
-export async function runServe(argv: readonly string[], io: ServeIo): Promise<number> {
+export async function runServe(argv: readonly string[], io: CommandIo): Promise<number> {
   const options = readServeOptions(argv);
   if (options.help) {
     writeText(io.stdout, `${commandHelp("serve", serveCommand, io.columns() ?? 80)}\n`);
@@ -45,43 +45,33 @@ async function overStdio(serving: Serving): Promise<void> {
   }
 }
 
-async function overHttp(serving: Serving): Promise<void> {
-  const { asked, listen, stopListening } = ending(serving.io);
-  const service = await startHttp(serving, listen).catch((error: unknown) => {
-    stopListening();
-    throw error;
-  });
-  service.show();
-  await asked;
-  await service.close();
-}
-
 /**
  * Milliseconds within which a second signal is ignored. On Ctrl-C a terminal also signals the parent, which may forward
  * the signal.
  */
 const sameSignal = 500;
 
-interface Ending {
-  /** Resolves at the first request to end the process. A later signal ends the process by its default action. */
-  asked: Promise<void>;
-  /** Starts to listen to signals. Until then they have their default action. */
-  listen: () => void;
-  stopListening: () => void;
-}
-
-function ending(io: ServeIo): Ending {
-  let settle: () => void;
-  const asked = new Promise<void>((resolve) => {
-    settle = resolve;
+/** Serves over HTTP until the first signal that ends the process. A later signal ends the process by its default action. */
+async function overHttp(serving: Serving): Promise<void> {
+  const { io } = serving;
+  const removals: (() => void)[] = [];
+  const stopListening = (): void => removals.forEach((remove) => remove());
+  let listen = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    const end = (): void => {
+      resolve();
+      setTimeout(stopListening, sameSignal).unref();
+    };
+    listen = () => void removals.push(io.onInterrupt(end), io.onTerminate(end));
   });
-  const leaves: (() => void)[] = [];
-  const stopListening = (): void => leaves.forEach((leave) => leave());
-  const stop = (): void => {
-    settle();
-    setTimeout(stopListening, sameSignal).unref();
-  };
-  return { asked, stopListening, listen: () => void leaves.push(io.onInterrupt(stop), io.onTerminate(stop)) };
+  // Until the service listens, the signals have their default action.
+  const service = await startHttp(serving, listen).catch((error: unknown) => {
+    stopListening();
+    throw error;
+  });
+  service.show();
+  await ended;
+  await service.close();
 }
 
 async function requireFolder(folder: string, cwd: string): Promise<void> {

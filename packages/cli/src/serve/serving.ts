@@ -8,15 +8,10 @@ import { settingsFile } from "./settings/server-settings.ts";
 import type { FolderWatch } from "./watch.ts";
 import { FolderProblem, type ProblemReport, formatProblem } from "./yaml/problem.ts";
 
-export type ServeIo = Pick<
-  CommandIo,
-  "stdin" | "stdout" | "stderr" | "env" | "cwd" | "isTerminal" | "columns" | "onInterrupt" | "onTerminate"
->;
-
 /** The folder that a process serves, and the streams and the terminal of the command. */
 export interface Serving {
   options: ServeOptions;
-  io: ServeIo;
+  io: CommandIo;
   tell: (line: string) => void;
   /** Whether this process writes messages about the folder. If several processes serve it, only one does. */
   isFirst: boolean;

@@ -46,7 +46,8 @@ function valueOf(key: string, group: readonly TypedArgument[], { property, root 
     if (!types?.has("array")) {
       throw new UsageError(`${key} is given ${group.length} times. It accepts one value.`);
     }
-    return group.map((one) => itemOf(one, { property, root }));
+    const items = itemsOf({ property, root });
+    return group.map((one) => (one.form === "json" ? one.value : coerce(String(one.value), items)));
   }
   if (first === undefined || first.form === "json") return first?.value;
   return coerce(String(first.value), { property, root });
@@ -64,10 +65,6 @@ function coerce(text: string, typed: Typed): unknown {
   // A single word becomes a list of one item. An invalid JSON array is sent as text, so that the server rejects it.
   if (types.has("array") && !/^\s*\[/.test(text)) return [coerce(text, itemsOf(typed))];
   return text;
-}
-
-function itemOf(one: TypedArgument, typed: Typed): unknown {
-  return one.form === "json" ? one.value : coerce(String(one.value), itemsOf(typed));
 }
 
 function itemsOf({ property, root }: Typed): Typed {

@@ -23,7 +23,9 @@ export function forHost(target: ServerTarget, host: HostId, name: string): HostT
     inputs.set(id, `${reference.name} of ${name}`);
     return { kind: "input", id };
   };
-  return { target: mapValues(target, (value) => mapReferences(value, convert)), inputs };
+  const convertAll = (value: ConfigValue): ConfigValue =>
+    typeof value === "string" ? value : value.map((part) => (typeof part === "string" ? part : convert(part)));
+  return { target: mapValues(target, convertAll), inputs };
 }
 
 /** A target without the literal secrets of another configuration, and the variables that replace them. */
@@ -72,11 +74,6 @@ function secretAt(place: string, name: string): UsageError {
 function variableName(text: string): string {
   const name = text.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
   return /^\d/.test(name) ? `_${name}` : name;
-}
-
-function mapReferences(value: ConfigValue, convert: (reference: Reference) => Reference): ConfigValue {
-  if (typeof value === "string") return value;
-  return value.map((part) => (typeof part === "string" ? part : convert(part)));
 }
 
 function mapValues(target: ServerTarget, map: (value: ConfigValue) => ConfigValue): ServerTarget {

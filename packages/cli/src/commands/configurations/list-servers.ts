@@ -27,7 +27,10 @@ export async function listServers({
       showServers(servers, screen.out, (file) => shorten(file, home)),
       { screen },
     );
-    for (const problem of problems) showProblem(problem, { screen });
+    for (const { message, cure } of problems) {
+      screen.note(paragraph(`mcparley: ${withoutCure(message, cure)}`, screen.err));
+      if (cure !== undefined) screen.note(paragraph(cure, screen.err, "  "));
+    }
   }
   if (problems.length > 0) throw new Reported(exitCodes.usage);
 }
@@ -112,9 +115,4 @@ function pad(text: string, width: number): string {
 /** Returns a path that starts with `~` if it is below the home folder. */
 function shorten(file: string, home: string): string {
   return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
-}
-
-function showProblem({ message, cure }: Problem, { screen }: Pick<CommandSetting, "screen">): void {
-  screen.note(paragraph(`mcparley: ${withoutCure(message, cure)}`, screen.err));
-  if (cure !== undefined) screen.note(paragraph(cure, screen.err, "  "));
 }

@@ -1,4 +1,4 @@
-import type { CommandTarget, ConfigValue, ServerTarget } from "@mcparley/config";
+import type { ServerTarget } from "@mcparley/config";
 import { UsageError } from "../../terminal/io.ts";
 import type { TalkSetting } from "../../terminal/questions/prompter.ts";
 import type { CommandSetting } from "../connection/command.ts";
@@ -35,13 +35,7 @@ export async function pinPackages(
     const spec = runner.registry === "npm" ? await pinNpm(word, setting) : await pinPypi(word, setting);
     pinned.set(word.index, word.prefix + spec);
   }
-  return withWords(
-    target,
-    words.map((word, index) => pinned.get(index) ?? word),
-  );
-}
-
-function withWords(target: CommandTarget, [command = "", ...args]: readonly ConfigValue[]): CommandTarget {
+  const [command = "", ...args] = words.map((word, index) => pinned.get(index) ?? word);
   return { ...target, command, args };
 }
 

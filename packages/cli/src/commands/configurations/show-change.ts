@@ -1,4 +1,4 @@
-import { type ConfigPlan, type ConfigValue, changedLines, hosts, readServers } from "@mcparley/config";
+import { type ConfigPlan, changedLines, hosts, readServers } from "@mcparley/config";
 import { printable, redact } from "mcparley";
 import type { View } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
@@ -34,14 +34,9 @@ function secretsOf({ host, file }: ConfigPlan, { cwd, env, platform }: Machine):
     .filter((server) => server.file === file)
     .flatMap(({ target }) => (target ? [...(target.kind === "url" ? target.headers : target.env).values()] : []));
   return values
-    .flatMap(literalsOf)
-    .filter((text) => text.length >= 6)
+    .filter((value): value is string => typeof value === "string" && value.length >= 6)
     .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
     .toSorted((one, other) => other.length - one.length);
-}
-
-function literalsOf(value: ConfigValue): string[] {
-  return typeof value === "string" ? [value] : [];
 }
 
 const verbs = { add: "Add", update: "Replace", remove: "Remove" } as const;

@@ -67,7 +67,8 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
   const stderr = stderrOf(error, reporting);
   // The error of a process that has ended contains the same lines, and `--verbose` has shown them.
-  if (stderr !== "" && !verbose && !hasExited(error)) {
+  const hasExited = error instanceof LocalError && error.code === "exited";
+  if (stderr !== "" && !verbose && !hasExited) {
     screen.note(`  The end of the server's stderr:\n${indented(stderr)}`);
   }
   const causes = withoutQueryValues(details(error), reporting.target?.url);
@@ -139,10 +140,6 @@ function indented(text: string): string {
     .split("\n")
     .map((line) => `    ${line}`)
     .join("\n");
-}
-
-function hasExited(error: unknown): boolean {
-  return error instanceof LocalError && error.code === "exited";
 }
 
 const earlierRevision =

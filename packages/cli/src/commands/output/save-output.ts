@@ -32,21 +32,24 @@ export function* encodedSlices(text: string): Generator<Buffer> {
   }
 }
 
-/** Writes binary data to `--output`. Several files get a number before the extension: `chart-1.png`, `chart-2.png`. */
-export async function saveBinaries(
-  binaries: readonly Binary[],
+/** The binary data of a result, and its text, which is only needed without binary data. */
+interface Output {
+  readonly binaries: readonly (Binary | undefined)[];
+  readonly text: () => string;
+}
+
+/** Writes a result to `--output`. Several files get a number before the extension: `chart-1.png`, `chart-2.png`. */
+export async function saveOutput(
   file: string,
+  { binaries: parts, text }: Output,
   setting: Pick<TalkSetting, "io" | "screen">,
 ): Promise<void> {
+  const binaries = parts.filter((binary) => binary !== undefined);
+  if (binaries.length === 0) await save(file, { slices: encodedSlices(text()) }, setting);
   for (const [index, binary] of binaries.entries()) {
     const path = binaries.length === 1 ? file : numbered(file, index + 1);
     await save(path, { slices: decodedSlices(binary.data), mimeType: binary.mimeType }, setting);
   }
-}
-
-/** Writes text to `--output`. */
-export async function saveText(text: string, file: string, setting: Pick<TalkSetting, "io" | "screen">): Promise<void> {
-  await save(file, { slices: encodedSlices(text) }, setting);
 }
 
 async function save(

@@ -9,14 +9,12 @@ import {
 } from "liquidjs";
 import type { Mark } from "./prompt-marks.ts";
 
-/** A mark of one rendering, with its target filled in. */
-export type RenderedMark = Mark;
-
 /** Collects the marks of one rendering. The rendering receives it as its globals. */
 export interface MarkCollector {
   /** Encloses the number of a mark in the output. It is random for each rendering, so no argument can contain it. */
   readonly boundary: string;
-  readonly marks: RenderedMark[];
+  /** The marks with their targets filled in. */
+  readonly marks: Mark[];
 }
 
 /**
@@ -38,7 +36,9 @@ export class PlacedMark extends Tag {
   constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
     super(token, rest, liquid);
     this.#mark = JSON.parse(Buffer.from(token.args, "base64url").toString("utf8")) as Mark;
-    this.#target = this.#mark.kind === "role" ? [] : parseTarget(this.#mark, liquid);
+    const mark = this.#mark;
+    // An error in a target has the line of the file.
+    this.#target = mark.kind === "role" ? [] : liquid.parse("\n".repeat(mark.line - 1) + mark.target);
   }
 
   /** For the analysis of which names a template uses. */
@@ -54,9 +54,4 @@ export class PlacedMark extends Tag {
     emitter.write(`${boundary}${marks.length}${boundary}`);
     marks.push(mark.kind === "role" ? mark : { ...mark, target: filled });
   }
-}
-
-/** Parses a target. An error in it has the line of the file. */
-function parseTarget({ target, line }: Exclude<Mark, { kind: "role" }>, liquid: Liquid): Template[] {
-  return liquid.parse("\n".repeat(line - 1) + target);
 }

@@ -2,7 +2,7 @@ import type { CompletionHandler } from "mcparley/server";
 import { type CodeModules, codeFile } from "../tools/code-modules.ts";
 import { FolderProblem } from "../yaml/problem.ts";
 import { type LinkScope, nameFile } from "./prompt-links.ts";
-import type { ResourceFile } from "../resources/resource-files.ts";
+import type { ServedRoot } from "../files/inside-folder.ts";
 import {
   type Field,
   boolean,
@@ -29,8 +29,8 @@ export interface PromptArgument {
 
 export interface CompletionScope extends LinkScope {
   modules: CodeModules;
-  /** Returns the currently served files. */
-  files(): Iterable<ResourceFile>;
+  /** Returns the paths of the currently served files in a root. */
+  filesIn(root: ServedRoot): readonly string[];
 }
 
 /** Reads `arguments`: a mapping of names to definitions. A plain text is the description. */
@@ -103,14 +103,13 @@ function filesMatching(pattern: string, field: Field, { file, scope }: Place): C
   const [before, after] = parts as [string, string];
   const deep = pattern.includes("**");
   return suggest(() => {
-    const matching: string[] = [];
-    for (const { root, path } of scope.files()) {
-      if (root.name !== named.root.name || path.length < before.length + after.length) continue;
-      if (!path.startsWith(before) || !path.endsWith(after)) continue;
-      const star = path.slice(before.length, path.length - after.length);
-      if (deep || !star.includes("/")) matching.push(star);
-    }
-    return matching;
+    const isMatch = (path: string): boolean =>
+      path.length >= before.length + after.length && path.startsWith(before) && path.endsWith(after);
+    const stars = scope
+      .filesIn(named.root)
+      .filter(isMatch)
+      .map((path) => path.slice(before.length, path.length - after.length));
+    return deep ? stars : stars.filter((star) => !star.includes("/"));
   });
 }
 

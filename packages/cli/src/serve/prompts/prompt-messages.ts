@@ -3,7 +3,8 @@ import { type ContentBlock, ErrorCode, type PromptMessage, ProtocolError, type R
 import { type Context, audio, image, link, requireScopes } from "mcparley/server";
 import type { Liquid, Template } from "liquidjs";
 import { mimeTypeOf } from "../files/file-types.ts";
-import type { MarkCollector, RenderedMark } from "./placed-mark.ts";
+import type { MarkCollector } from "./placed-mark.ts";
+import type { Mark } from "./prompt-marks.ts";
 import { type LinkScope, findLinked } from "./prompt-links.ts";
 import { problemAt } from "../yaml/problem.ts";
 import { templateProblem } from "./prompt-engine.ts";
@@ -65,7 +66,7 @@ async function render(
  * a resource link for a link.
  */
 async function contentOf(
-  mark: Exclude<RenderedMark, { kind: "role" }>,
+  mark: Exclude<Mark, { kind: "role" }>,
   source: PromptSource,
   principal: Context["principal"],
 ): Promise<ContentBlock> {

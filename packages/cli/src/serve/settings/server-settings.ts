@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import type { Icon } from "mcparley";
 import type { RateLimitOptions, ServerLimits } from "mcparley/server";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type AuthSettings, readAuth } from "./auth-settings.ts";
@@ -9,6 +8,7 @@ import { type ServedRoot, readRoots, resourcesRoot } from "../files/inside-folde
 import { type Problem, orProblem } from "../yaml/problem.ts";
 import {
   type Field,
+  type Members,
   boolean,
   isMapping,
   members,
@@ -22,13 +22,8 @@ import {
 
 /** The settings in `server.yaml`, with defaults for the absent ones. */
 export interface ServerSettings {
-  name: string;
-  version: string;
-  title?: string;
-  description?: string;
-  websiteUrl?: string;
-  icons?: Icon[];
-  instructions?: string;
+  /** The description of the server for its clients. */
+  info: Members<typeof infoReaders> & { name: string; version: string };
   limits: Partial<ServerLimits>;
   /** Maximum size of a file in bytes. */
   fileSize: number;
@@ -48,17 +43,20 @@ export interface ServerSettings {
 
 export const settingsFile = "server.yaml";
 
+const infoReaders = {
+  name: filled,
+  version: filled,
+  title: text,
+  description: text,
+  instructions: text,
+  websiteUrl: webUrl,
+  icons,
+} as const;
+
 type Take = (settings: ServerSettings, field: Field, folder: string) => void | Promise<void>;
 
-/** The known keys, each with a function that applies its value. */
-const keys: Record<string, Take> = {
-  name: (settings, field) => void (settings.name = filled(field)),
-  version: (settings, field) => void (settings.version = filled(field)),
-  title: (settings, field) => void (settings.title = text(field)),
-  description: (settings, field) => void (settings.description = text(field)),
-  instructions: (settings, field) => void (settings.instructions = text(field)),
-  websiteUrl: (settings, field) => void (settings.websiteUrl = webUrl(field)),
-  icons: (settings, field) => void (settings.icons = icons(field)),
+/** The other keys, each with a function that applies its value. */
+const keys: Readonly<Record<string, Take>> = {
   limits: (settings, field) => takeLimits(settings, field),
   rateLimit: (settings, field) => void (settings.rateLimit = rateLimitOf(field)),
   auth: (settings, field) => void (settings.auth = readAuth(field)),
@@ -68,8 +66,7 @@ const keys: Record<string, Take> = {
 /** Reads `server.yaml`. An invalid value is reported and replaced by its default. */
 export async function readSettings(folder: string, report: (problem: Problem) => void): Promise<ServerSettings> {
   const settings: ServerSettings = {
-    name: basename(resolve(folder)) || "folder",
-    version: "0.0.0",
+    info: { name: basename(resolve(folder)) || "folder", version: "0.0.0" },
     limits: {},
     fileSize: 16 * 1024 ** 2,
     files: 10_000,
@@ -90,8 +87,10 @@ export async function readSettings(folder: string, report: (problem: Problem) =>
   for (const [key, field] of fields ?? []) {
     await orProblem(
       async () => {
-        if (!Object.hasOwn(keys, key)) throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys(keys)));
-        await keys[key]!(settings, field, folder);
+        if (Object.hasOwn(infoReaders, key)) {
+          Object.assign(settings.info, { [key]: infoReaders[key as keyof typeof infoReaders](field) });
+        } else if (Object.hasOwn(keys, key)) await keys[key]!(settings, field, folder);
+        else throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys({ ...infoReaders, ...keys })));
       },
       key === "auth" ? reportAuth : report,
     );
