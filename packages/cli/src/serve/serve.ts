@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { localUser } from "mcparley/server";
@@ -56,15 +57,14 @@ async function overHttp(serving: Serving): Promise<void> {
   const { io } = serving;
   const removals: (() => void)[] = [];
   const stopListening = (): void => removals.forEach((remove) => remove());
-  let listen = (): void => {};
-  const ended = new Promise<void>((resolve) => {
-    const end = (): void => {
-      resolve();
-      setTimeout(stopListening, sameSignal).unref();
-    };
-    listen = () => void removals.push(io.onInterrupt(end), io.onTerminate(end));
-  });
+  const stop = new AbortController();
+  const ended = once(stop.signal, "abort");
+  const end = (): void => {
+    stop.abort();
+    setTimeout(stopListening, sameSignal).unref();
+  };
   // Until the service listens, the signals have their default action.
+  const listen = (): void => void removals.push(io.onInterrupt(end), io.onTerminate(end));
   const service = await startHttp(serving, listen).catch((error: unknown) => {
     stopListening();
     throw error;

@@ -102,9 +102,9 @@ function filesMatching(pattern: string, field: Field, { file, scope }: Place): C
   }
   const [before, after] = parts as [string, string];
   const deep = pattern.includes("**");
+  const isMatch = (path: string): boolean =>
+    path.length >= before.length + after.length && path.startsWith(before) && path.endsWith(after);
   return suggest(() => {
-    const isMatch = (path: string): boolean =>
-      path.length >= before.length + after.length && path.startsWith(before) && path.endsWith(after);
     const stars = scope
       .filesIn(named.root)
       .filter(isMatch)
