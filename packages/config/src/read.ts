@@ -115,14 +115,9 @@ function tableAt({ value, positionOf }: ParsedConfig, path: Path, file: string):
   return table as Readonly<Record<string, unknown>>;
 }
 
-interface Source {
-  readonly location: FoundLocation;
-  readonly parsed: ParsedConfig;
-}
-
 function readServer(
   rules: HostRules,
-  { location: { file, scope, folder, path }, parsed }: Source,
+  { location: { file, scope, folder, path }, parsed }: { location: FoundLocation; parsed: ParsedConfig },
   { name, value }: { name: string; value: unknown },
 ): ConfiguredServer | undefined {
   const find = (...member: readonly string[]) => parsed.positionOf([...path, name, ...member]);

@@ -41,26 +41,24 @@ export async function startHttp(serving: Serving, beforeListening: () => void = 
       await watch.ready;
     }
     beforeListening();
-    const listening = await open({ live, auth, options, io });
+    const listening = await open(live, auth, serving);
     opened.push(async () => {
       await listening.drain();
       await listening.close();
     });
-    const show = (): void => showService({ url: listening.url, live, report, options, io });
-    return { url: listening.url, show, close };
+    const { url } = listening;
+    return { url, show: () => showService(url, { live, report }, serving), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-interface ShownService extends Pick<Serving, "options" | "io"> {
-  url: string;
-  live: LiveFolder;
-  report: ProblemReport;
-}
-
-function showService({ url, live, report, options, io }: ShownService): void {
+function showService(
+  url: string,
+  { live, report }: { live: LiveFolder; report: ProblemReport },
+  { options, io }: Serving,
+): void {
   const input = {
     url,
     contents: live.contents,
@@ -78,12 +76,11 @@ function showService({ url, live, report, options, io }: ShownService): void {
   if (!isLoopback(options.host) && namesOf(live, options).length === 0) writeText(io.stderr, `${unnamedHost}\n`);
 }
 
-interface Opening extends Pick<Serving, "options" | "io"> {
-  live: LiveFolder;
-  auth: ProtectedResource | undefined;
-}
-
-async function open({ live, auth, options, io }: Opening): Promise<RunningHttpServer> {
+async function open(
+  live: LiveFolder,
+  auth: ProtectedResource | undefined,
+  { options, io }: Serving,
+): Promise<RunningHttpServer> {
   const { host, port, path, allowOrigin, trustProxy, legacySse } = options;
   const allowHosts = namesOf(live, options);
   try {

@@ -2,10 +2,8 @@ import { serveCommand } from "../commands/serve.ts";
 import { UsageError } from "../terminal/io.ts";
 import { type OptionValues, readOptions, readWords } from "../terminal/options.ts";
 
-type TypedOptions = OptionValues<typeof serveCommand.options>;
-
 /** The options of `mcparley serve`, with their defaults. */
-export interface ServeOptions extends Omit<TypedOptions, "noWatch"> {
+export interface ServeOptions extends Omit<OptionValues<typeof serveCommand.options>, "noWatch"> {
   readonly folder: string;
   readonly host: string;
   readonly port: number;

@@ -1,6 +1,6 @@
 import { type Node, createScanner } from "jsonc-parser";
 import { type Change, UnsafeEdit } from "./format.ts";
-import { indentAt, indentUnit, lineEnding, lineStart, nextLine } from "./positions.ts";
+import { indentAt, indentUnit, lineEnding, lineStart, nextLine, splice } from "./positions.ts";
 
 // `modify` of jsonc-parser is not used: it deletes comments between the removed member and the next one, and moves the comment of
 // the last member to the inserted one.
@@ -67,10 +67,6 @@ function nest(path: Change["path"], value: unknown): unknown {
 
 function render(value: unknown, indent: string, { eol, unit }: Source): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", eol + indent);
-}
-
-function splice(text: string, [start, end]: readonly [number, number], inserted: string): string {
-  return text.slice(0, start) + inserted + text.slice(end);
 }
 
 function insertItem(source: Source, container: Node, item: { key: string | number; value: unknown }): string {

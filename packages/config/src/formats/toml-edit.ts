@@ -1,5 +1,5 @@
 import { type Change, UnsafeEdit, isTable, valueAt, withChange } from "./format.ts";
-import { lineEnding, nextLine } from "./positions.ts";
+import { lineEnding, nextLine, splice } from "./positions.ts";
 import { type Statement, statementsIn } from "./toml-statements.ts";
 
 /** Applies one change to a valid TOML text, of which `root` is the value. */
@@ -25,10 +25,6 @@ export function editToml(text: string, root: unknown, { path: given, value }: Ch
 
 function isPrefix(short: readonly string[], long: readonly string[]): boolean {
   return short.length <= long.length && short.every((key, index) => key === long[index]);
-}
-
-function splice(text: string, [start, end]: readonly [number, number], inserted: string): string {
-  return text.slice(0, start) + inserted + text.slice(end);
 }
 
 interface InlineEdit {

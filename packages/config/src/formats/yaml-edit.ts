@@ -138,13 +138,11 @@ function fillPair(text: string, pair: Pair, lines: string): string {
   );
 }
 
-interface Removal {
-  readonly path: Change["path"];
-  readonly map: YAMLMap;
-  readonly pair: Pair;
-}
-
-function removePair(text: string, document: Document, { path, map, pair }: Removal): string {
+function removePair(
+  text: string,
+  document: Document,
+  { path, map, pair }: { path: Change["path"]; map: YAMLMap; pair: Pair },
+): string {
   const [start, end] = linesOf(text, pair);
   const removed = text.slice(0, start) + text.slice(end);
   const parentKey = path.at(-2);

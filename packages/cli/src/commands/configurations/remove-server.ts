@@ -30,14 +30,11 @@ export async function removeServer(
   await writeChanges(plans, setting);
 }
 
-interface Place {
-  readonly host: HostId;
-  readonly name: string;
-  readonly scope: Scope | undefined;
-}
-
 /** Returns the entry to remove. Throws `UsageError` if there is none, or if several scopes have one. */
-function entryOf(servers: readonly ConfiguredServer[], { host, name, scope }: Place): ConfiguredServer {
+function entryOf(
+  servers: readonly ConfiguredServer[],
+  { host, name, scope }: { host: HostId; name: string; scope: Scope | undefined },
+): ConfiguredServer {
   const inHost = servers.filter((server) => server.host === host && (scope === undefined || server.scope === scope));
   const found = inHost.filter((server) => server.name === name);
   const scopes = new Set(found.map((server) => server.scope));

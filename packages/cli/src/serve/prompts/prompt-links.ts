@@ -32,13 +32,8 @@ export async function findLinked(target: string, file: string, scope: LinkScope)
   return { root, path, uri: root === scope.prompts ? undefined : uriOf(scope.scheme, root.name, path) };
 }
 
-interface Named {
-  root: ServedRoot;
-  path: string;
-}
-
 /** Returns the root that a target names, and the path in it. Does not access the file system. */
-export function nameFile(target: string, file: string, scope: LinkScope): Named | undefined {
+export function nameFile(target: string, file: string, scope: LinkScope): Omit<Linked, "uri"> | undefined {
   const decoded = decode(target);
   if (decoded === undefined || decoded.includes("\0")) return undefined;
   const own = `${scope.scheme}://`;

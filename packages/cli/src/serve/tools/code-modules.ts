@@ -71,14 +71,11 @@ async function within<T>(ms: number, loading: Promise<T>): Promise<T> {
   }
 }
 
-interface ModulePlace {
-  file: string;
-  path: string;
-  folder: string;
-}
-
 /** Converts an error of a module to a problem. */
-function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): FolderProblem {
+function moduleProblem(
+  error: unknown,
+  { file, path, folder }: { file: string; path: string; folder: string },
+): FolderProblem {
   const { name, message, stack } = asError(error);
   const first = message.split("\n")[0]!.replaceAll(path, file).trim();
   const missing = /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];

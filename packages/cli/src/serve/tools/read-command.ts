@@ -62,18 +62,14 @@ function readersOf(properties: readonly string[]) {
   };
 }
 
-export interface CommandPlace {
-  folder: string;
-  env: NodeJS.ProcessEnv;
-  /** The names of the tool's arguments. */
-  properties: readonly string[];
-}
-
-/** Reads the command of a tool file and its settings. The file can also have `otherKeys`. Throws `FolderProblem`. */
+/**
+ * Reads the command of a tool file and its settings. The file can also have `otherKeys`. `properties` are the names of the tool's arguments.
+ * Throws `FolderProblem`.
+ */
 export async function readCommand(
   root: Field,
   otherKeys: readonly string[],
-  { folder, env, properties }: CommandPlace,
+  { folder, env, properties }: { folder: string; env: NodeJS.ProcessEnv; properties: readonly string[] },
 ): Promise<Command> {
   const settings = readMembers(root, readersOf(properties), otherKeys);
   const { command, cwd, stdin = "", timeout = 30_000, maxOutput = 1024 ** 2, output = "text" } = settings;
