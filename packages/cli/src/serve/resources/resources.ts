@@ -33,14 +33,13 @@ export function fileResource(
 ): Loaded<Resource> {
   const uri = uriOf(options.scheme, file.root.name, file.path);
   const mimeType = notes?.mimeType ?? file.mimeType;
-  const title = notes?.title ?? file.heading;
+  const { annotations, ...described } = notes ?? {};
   const listed = {
-    ...(title !== undefined && { title }),
-    ...(notes?.description !== undefined && { description: notes.description }),
-    ...(notes?.icons && { icons: notes.icons }),
+    ...(file.heading !== undefined && { title: file.heading }),
+    ...described,
     mimeType,
     size: file.size,
-    annotations: { ...notes?.annotations, lastModified: file.lastModified },
+    annotations: { ...annotations, lastModified: file.lastModified },
   };
   return {
     name: nameOf(file),
