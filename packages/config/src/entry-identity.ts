@@ -114,12 +114,12 @@ async function chosenExecutable(
   if (location === undefined) return undefined;
   const isPath = command.includes("/") || (platform === "win32" && command.includes("\\"));
   const hasOwnPath = Object.keys(env).some((name) => name.toUpperCase() === "PATH");
-  const found = withoutLinks(location);
+  const executable = withoutLinks(location);
   // A link of the folder can lead to a program outside of it.
-  const files = [found, join(withoutLinks(dirname(location)), basename(location))];
+  const files = [executable, join(withoutLinks(dirname(location)), basename(location))];
   const folders = [cwd, server.folder ?? cwd].map(withoutLinks);
   const isOfFolder = folders.some((folder) => files.some((file) => isWithin(folder, file)));
-  return isPath || hasOwnPath || isOfFolder ? found : undefined;
+  return isPath || hasOwnPath || isOfFolder ? executable : undefined;
 }
 
 function formatTable(table: ReadonlyMap<string, ConfigValue>, { files }: EntryContext): Record<string, string> {

@@ -32,43 +32,49 @@ interface TreeError {
 function describeError({ error, next, root, text, describeToken }: TreeError): { problem: string; offset: number } {
   const { offset, length } = error;
   const token = text.slice(offset, offset + Math.min(length, 100));
-  const shown = token === "" ? "the end of the file" : describeToken(token);
-  const found = shown ?? "another token";
-  const at = (problem: string, start = offset): { problem: string; offset: number } => ({ problem, offset: start });
+  const shownToken = token === "" ? "the end of the file" : describeToken(token);
+  const foundToken = shownToken ?? "another token";
+  const problemAt = (problem: string, start = offset): { problem: string; offset: number } => ({
+    problem,
+    offset: start,
+  });
   const code = printParseErrorCode(error.error);
   const isAfterRoot =
     root !== undefined && openBrackets(text, offset).open.length === 0 && offset >= root.offset + root.length;
   if (code === "EndOfFileExpected" || (code === "InvalidSymbol" && isAfterRoot)) {
-    return at(`expected the end of the file but found ${found}`);
+    return problemAt(`expected the end of the file but found ${foundToken}`);
   }
   switch (code) {
     case "UnexpectedEndOfComment":
-      return at("this comment has no end");
+      return problemAt("this comment has no end");
     case "UnexpectedEndOfString":
-      return at("this string has no end on its line");
+      return problemAt("this string has no end on its line");
     case "InvalidUnicode":
     case "InvalidEscapeCharacter":
     case "InvalidCharacter":
-      return at(`${shown ?? "this"} is not a JSON string`);
+      return problemAt(`${shownToken ?? "this"} is not a JSON string`);
     case "PropertyNameExpected":
-      return at(`expected a key in double quotes but found ${found}`);
+      return problemAt(`expected a key in double quotes but found ${foundToken}`);
     case "ColonExpected":
-      return at(`expected ":" after the key but found ${found}`);
+      return problemAt(`expected ":" after the key but found ${foundToken}`);
     case "CommaExpected":
     case "CloseBraceExpected":
     case "CloseBracketExpected": {
       // The library reads "01" as two numbers.
       const number = /[-+.\w]+$/.exec(text.slice(Math.max(0, offset - 40), offset))?.[0] ?? "";
       if (number !== "" && length > 0) {
-        return at(`expected a value but found ${describeToken(number + token) ?? found}`, offset - number.length);
+        return problemAt(
+          `expected a value but found ${describeToken(number + token) ?? foundToken}`,
+          offset - number.length,
+        );
       }
       const close = openBrackets(text, offset).open.at(-1) === "[" ? "]" : "}";
-      return at(`expected "," or "${close}" but found ${found}`);
+      return problemAt(`expected "," or "${close}" but found ${foundToken}`);
     }
     default: {
       const isKey = next && printParseErrorCode(next.error) === "PropertyNameExpected";
-      if (isKey) return at(`expected a key in double quotes but found ${found}`);
-      return at(length === 0 ? "the file ends too early" : `expected a value but found ${found}`);
+      if (isKey) return problemAt(`expected a key in double quotes but found ${foundToken}`);
+      return problemAt(length === 0 ? "the file ends too early" : `expected a value but found ${foundToken}`);
     }
   }
 }

@@ -61,10 +61,10 @@ export const callCommand: Command<typeof callOptions> = {
     "mcparley call add a=1 b=2 -- node server.js",
   ],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    const [word, ...others] = rest;
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    const [word, ...toolWords] = argumentWords;
     const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");
-    const args = await readArguments(others, sourcesOf(setting.io));
+    const args = await readArguments(toolWords, sourcesOf(setting.io));
     await useServer(target, { ...setting, callsTools: true }, (session) => call(name, args, session));
   },
 };
@@ -72,28 +72,28 @@ export const callCommand: Command<typeof callOptions> = {
 async function call(name: string, args: readonly TypedArgument[], session: CallSession): Promise<void> {
   const { options } = session;
   const { tool, names } = await findTool(name, session);
-  const received = tool ? await callFound(tool, args, session) : await callHidden(name, args, session);
+  const callResult = tool ? await callFound(tool, args, session) : await callHidden(name, args, session);
   session.screen.endProgress();
-  if (!received)
+  if (!callResult)
     throw new UsageError(
       `The server has no tool ${JSON.stringify(name)}.`,
       names.length === 0 ? mayHide : didYouMean(name, names),
     );
-  const result = { ...received, content: readContent(received.content) };
-  if (result.isError) throw new ToolError(errorText(result), { result: received });
+  const result = { ...callResult, content: readContent(callResult.content) };
+  if (result.isError) throw new ToolError(errorText(result), { result: callResult });
   const { json, output } = options;
-  const { out } = session.screen;
+  const { out: view } = session.screen;
   const binaries = result.content.map(binaryOf);
   const hasBinary = binaries.some((binary) => binary !== undefined);
   if (output !== undefined) {
-    const text = (): string => `${resultText(result, { ...out, terminal: false })}\n`;
+    const text = (): string => `${resultText(result, { ...view, terminal: false })}\n`;
     await saveOutput(output, { binaries, text }, session);
   }
-  if (json) await printJson(received, session);
-  else if (output === undefined) await printText(resultText(result, out), session);
+  if (json) await printJson(callResult, session);
+  else if (output === undefined) await printText(resultText(result, view), session);
   else if (hasBinary) {
     const content = result.content.filter((_, index) => binaries[index] === undefined);
-    await printText(resultText({ ...result, content }, out), session);
+    await printText(resultText({ ...result, content }, view), session);
   }
 }
 
@@ -174,10 +174,12 @@ async function callHidden(
 async function confirmDestructive({ name, annotations }: Tool, { options, questions }: CallSession): Promise<void> {
   if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
   if (options.allow.some((pattern) => matchesGlob(pattern, name))) return;
-  const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
-  if (agreed) return;
+  const isConfirmed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
+  if (isConfirmed) return;
   const cure =
-    agreed === undefined ? ` It may make destructive changes, and ${whyUnasked(options)}. ${allowCure([name])}` : "";
+    isConfirmed === undefined
+      ? ` It may make destructive changes, and ${whyUnasked(options)}. ${allowCure([name])}`
+      : "";
   throw new Declined(`The tool "${name}" was not called.${cure}`);
 }
 
@@ -192,20 +194,20 @@ function errorText({ content }: CallToolResult): string {
  * If both differ, only `--json` shows the structured content.
  */
 function resultText({ content, structuredContent }: CallToolResult, view: View): string {
-  const own = content.filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent));
-  const blocks = own.map((block) => showContent(block, view));
+  const shownContent = content.filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent));
+  const blocks = shownContent.map((block) => showContent(block, view));
   if (structuredContent === undefined) return blocks.join("\n");
-  if (!own.some((block) => block.type === "text")) {
+  if (!shownContent.some((block) => block.type === "text")) {
     return [...blocks, showJson(structuredContent, view)].join("\n");
   }
   if (view.terminal) blocks.push(view.style.dim("[The result also has structured content: --json shows it.]"));
   return blocks.join("\n");
 }
 
-function mirrors(text: string, structured: unknown): boolean {
-  if (structured === undefined) return false;
+function mirrors(text: string, structuredContent: unknown): boolean {
+  if (structuredContent === undefined) return false;
   try {
-    return canonical(JSON.parse(text)) === canonical(structured);
+    return canonical(JSON.parse(text)) === canonical(structuredContent);
   } catch {
     return false;
   }

@@ -73,8 +73,8 @@ export function helpPage(word: string | undefined, width: number): string {
   if (command) return commandHelp(word, command, columns);
   const topic = topicNames.find((name) => name === word);
   if (topic) return helpTopics[topic](columns);
-  const known = [...declaredCommands.keys(), ...topicNames];
-  throw new UsageError(`There is no help for "${word}".`, didYouMean(word, known));
+  const words = [...declaredCommands.keys(), ...topicNames];
+  throw new UsageError(`There is no help for "${word}".`, didYouMean(word, words));
 }
 
 /** Returns the output of `mcparley --help`: a line for each command, with its words that are required. */

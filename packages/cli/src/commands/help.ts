@@ -11,7 +11,10 @@ const noBreakSpace = "\u00a0";
 export function commandHelp(name: string, command: CommandDeclaration, width: number): string {
   const columns = Math.min(width, 100);
   const { kind = "server", options, tables = {} } = command;
-  const own = [...optionsOf(options, undefined), ...(kind === "account" ? optionsOf(options, "signing-in") : [])];
+  const ownOptions = [
+    ...optionsOf(options, undefined),
+    ...(kind === "account" ? optionsOf(options, "signing-in") : []),
+  ];
   // No line ends between an option and its value.
   const labels = optionsOf(options, "options").map((one) => optionLabel(one).trim().replaceAll(" ", noBreakSpace));
   const topics = topicNames.filter((topic) => {
@@ -26,8 +29,8 @@ export function commandHelp(name: string, command: CommandDeclaration, width: nu
     ...command.details.map((text) => wrap(text, columns).join("\n")),
     ...Object.entries(tables).map(([title, rows]) => `${title}\n${table(rows, columns)}`),
     `Examples\n${command.examples.map((line) => `  ${line}`).join("\n")}`,
-    ...(own.length === 0 ? [] : [`Options\n${optionTable(own, columns)}`]),
-    `Common options\n${indented(labels.join("   "), columns).replaceAll(noBreakSpace, " ")}`,
+    ...(ownOptions.length === 0 ? [] : [`Options\n${optionTable(ownOptions, columns)}`]),
+    `Common options\n${indentWrapped(labels.join("   "), columns).replaceAll(noBreakSpace, " ")}`,
     wrap(`More: mcparley help TOPIC, where TOPIC is ${topics.join(", ")}.`, columns).join("\n"),
   ].join("\n\n");
 }
@@ -37,7 +40,7 @@ export function optionsOf(options: Options, topic: Option["topic"]): Option[] {
   return Object.values(options).filter((option) => option.topic === topic);
 }
 
-function indented(text: string, columns: number): string {
+function indentWrapped(text: string, columns: number): string {
   return wrap(text, columns - 2)
     .map((line) => `  ${line}`)
     .join("\n");
@@ -57,10 +60,12 @@ function optionLabel({ name, short, value }: Option): string {
 
 /** Returns rows in two columns, of which the second is wrapped. */
 export function table(rows: TableRows, columns: number): string {
-  const left = Math.max(...rows.map(([label]) => label.length)) + 4;
+  const labelWidth = Math.max(...rows.map(([label]) => label.length)) + 4;
   return rows
     .flatMap(([label, text]) =>
-      wrap(text, columns - left).map((line, index) => `  ${(index === 0 ? label : "").padEnd(left - 2)}${line}`),
+      wrap(text, columns - labelWidth).map(
+        (line, index) => `  ${(index === 0 ? label : "").padEnd(labelWidth - 2)}${line}`,
+      ),
     )
     .join("\n");
 }

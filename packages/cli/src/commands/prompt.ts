@@ -26,10 +26,10 @@ export const promptCommand: Command<typeof promptOptions> = {
   ],
   examples: ["mcparley prompt handbook code_review code=@main.ts"],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    const [word, ...others] = rest;
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    const [word, ...promptWords] = argumentWords;
     const name = requireWord(word, "Which prompt? NAME is missing.", "mcparley list TARGET prompts shows them.");
-    const args = await readArguments(others, sourcesOf(setting.io));
+    const args = await readArguments(promptWords, sourcesOf(setting.io));
     await useServer(target, setting, (session) => getPrompt(name, args, session));
   },
 };

@@ -29,8 +29,8 @@ export const readCommand: Command<typeof readOptions> = {
     "mcparley read handbook handbook://resources/incidents.csv -o incidents.csv",
   ],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    const [word, ...more] = rest;
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    const [word, ...more] = argumentWords;
     const uri = requireWord(word, "Which resource? URI is missing.", "mcparley list TARGET resources shows them.");
     requireNoMore(more, "read accepts one URI");
     await useServer(target, setting, (session) => read(uri, session));
@@ -52,11 +52,11 @@ async function read(uri: string, session: ReadSession): Promise<void> {
 }
 
 async function print(contents: ResourceContents, session: ReadSession): Promise<void> {
-  const { out } = session.screen;
+  const { out: view } = session.screen;
   const binary = binaryIn(contents);
-  if (binary && out.terminal) await printText(summarize(binary, `resource ${contents.uri}`, out), session);
+  if (binary && view.terminal) await printText(summarize(binary, `resource ${contents.uri}`, view), session);
   else if (binary) await session.screen.printAll(decodedSlices(binary.data));
-  else if ("text" in contents && out.terminal) await printText(showText(contents.text, out), session);
+  else if ("text" in contents && view.terminal) await printText(showText(contents.text, view), session);
   else if ("text" in contents) await session.screen.printAll(encodedSlices(contents.text));
 }
 
@@ -64,13 +64,13 @@ async function print(contents: ResourceContents, session: ReadSession): Promise<
 async function explain(error: unknown, uri: string, { client, request }: ReadSession): Promise<never> {
   if (!isResourceNotFound(error)) throw error;
   // The suggestion is optional: a server that cannot list its resources has no effect on the error.
-  const listed = await client
+  const resources = await client
     .listResources(request)
     .all()
     .catch(() => []);
   const similar = nearest(
     uri,
-    listed.map((resource) => resource.uri),
+    resources.map((resource) => resource.uri),
   );
   throw new UsageError(
     `The server has no resource ${JSON.stringify(uri)}.`,

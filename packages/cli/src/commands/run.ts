@@ -38,8 +38,8 @@ export async function runClientCommand(name: string, argv: readonly string[], io
       (error: unknown) => endedBy(error, stop) ?? reportError(inTime(error, facts, stop), { ...report, ...facts }),
     );
     // The request of a renewal is not aborted with the call for which the tokens are renewed.
-    const released = work.then((code) => credentialsReleased().then(() => code));
-    return await Promise.race([released, stop.ended.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
+    const workAndRelease = work.then((code) => credentialsReleased().then(() => code));
+    return await Promise.race([workAndRelease, stop.ended.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
   } catch (error) {
     // The report itself could not be written.
     screen.note(error instanceof Error ? error.message : String(error));

@@ -25,24 +25,24 @@ export interface FolderService {
 export async function startHttp(serving: Serving, beforeListening: () => void = () => {}): Promise<FolderService> {
   const { options, io, isFirst } = serving;
   const tellOnce = isFirst ? serving.tell : () => {};
-  const opened: (() => Promise<void>)[] = [];
+  const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    for (const end of opened.splice(0).toReversed()) await end();
+    for (const end of closers.splice(0).toReversed()) await end();
   };
   try {
     const openStore = await storeOf(options, io, serving.tell);
-    if (openStore) opened.push(() => openStore.close());
+    if (openStore) closers.push(() => openStore.close());
     const live = await readFolder(openStore ? { ...serving, store: openStore.store } : serving);
     const auth = await protection(live, io);
     const report = problemReport(live.folder, io.cwd, tellOnce);
     if (options.watch) {
       const watch = await startWatch(live, report, tellOnce);
-      opened.push(() => watch.close());
+      closers.push(() => watch.close());
       await watch.ready;
     }
     beforeListening();
     const listening = await open(live, auth, serving);
-    opened.push(async () => {
+    closers.push(async () => {
       await listening.drain();
       await listening.close();
     });

@@ -27,27 +27,28 @@ const httpOptions = [
 export function readServeOptions(argv: readonly string[]): ServeOptions {
   const { options } = serveCommand;
   const words = readWords(argv, options);
-  const { watch, noWatch, ...typed } = readOptions(
+  const { watch, noWatch, ...typedOptions } = readOptions(
     words,
     { name: "serve", options },
     new Map([["serve", serveCommand]]),
   );
-  const [folder, ...others] = [...words.positionals, ...(words.command ?? [])];
-  if (folder === undefined && !typed.help) {
+  const [folder, ...otherFolders] = [...words.positionals, ...(words.command ?? [])];
+  if (folder === undefined && !typedOptions.help) {
     throw new UsageError(
       "Which folder? DIR is missing.",
       "Name it: mcparley serve DIR, or mcparley serve . for this one.",
     );
   }
-  if (others.length > 0) {
+  if (otherFolders.length > 0) {
     throw new UsageError(
-      `One folder can be served, and ${others.length + 1} were named.`,
+      `One folder can be served, and ${otherFolders.length + 1} were named.`,
       'Quote a path that contains spaces: "my folder".',
     );
   }
-  const unused = typed.stdio ? words.options.find(({ name }) => httpOptions.includes(name)) : undefined;
-  if (unused) throw new UsageError(`--${unused.name} does not apply with --stdio.`, "Remove one of the two.");
+  const unusedOption = typedOptions.stdio ? words.options.find(({ name }) => httpOptions.includes(name)) : undefined;
+  if (unusedOption)
+    throw new UsageError(`--${unusedOption.name} does not apply with --stdio.`, "Remove one of the two.");
   if (watch && noWatch) throw new UsageError("--watch and --no-watch exclude each other.", "Remove one of the two.");
-  const { host = "127.0.0.1", port = 3333, path = "/mcp" } = typed;
-  return { ...typed, folder: folder ?? ".", host, port, path, watch: watch || !(noWatch || typed.stdio) };
+  const { host = "127.0.0.1", port = 3333, path = "/mcp" } = typedOptions;
+  return { ...typedOptions, folder: folder ?? ".", host, port, path, watch: watch || !(noWatch || typedOptions.stdio) };
 }

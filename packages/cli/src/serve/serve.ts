@@ -38,9 +38,12 @@ async function overStdio(serving: Serving): Promise<void> {
   await watch?.ready;
   try {
     report.update(live.problems);
-    const own = io.stdin === process.stdin && io.stdout === process.stdout;
+    const usesProcessStreams = io.stdin === process.stdin && io.stdout === process.stdout;
     // The user who starts the process can read the files and run the tools without it.
-    await serveStdio(live.server, { principal: localUser, ...(!own && { input: io.stdin, output: io.stdout }) });
+    await serveStdio(live.server, {
+      principal: localUser,
+      ...(!usesProcessStreams && { input: io.stdin, output: io.stdout }),
+    });
   } finally {
     await watch?.close();
   }
@@ -58,7 +61,7 @@ async function overHttp(serving: Serving): Promise<void> {
   const removals: (() => void)[] = [];
   const stopListening = (): void => removals.forEach((remove) => remove());
   const stop = new AbortController();
-  const ended = once(stop.signal, "abort");
+  const endRequest = once(stop.signal, "abort");
   const end = (): void => {
     stop.abort();
     setTimeout(stopListening, sameSignal).unref();
@@ -70,15 +73,15 @@ async function overHttp(serving: Serving): Promise<void> {
     throw error;
   });
   service.show();
-  await ended;
+  await endRequest;
   await service.close();
 }
 
 async function requireFolder(folder: string, cwd: string): Promise<void> {
-  const found = await stat(resolve(cwd, folder)).catch(() => undefined);
-  if (found?.isDirectory()) return;
+  const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
+  if (stats?.isDirectory()) return;
   throw new UsageError(
-    found ? `"${folder}" is a file, not a folder.` : `There is no folder "${folder}".`,
+    stats ? `"${folder}" is a file, not a folder.` : `There is no folder "${folder}".`,
     "Name the folder that contains prompts/, resources/ or tools/.",
   );
 }

@@ -24,7 +24,7 @@ export function readFolder({ options, io, tell, isFirst, store }: Serving): Prom
   return openFolder(resolve(io.cwd, options.folder), {
     env: { ...io.env },
     watch: options.watch,
-    scoped: !options.stdio,
+    hasScopes: !options.stdio,
     ...(options.name !== undefined && { name: options.name }),
     ...(isFirst && { onProgress: (files) => tell(`Reading ${options.folder}: ${files} files so far`) }),
     ...(options.audit && { observers: [auditTo((record) => tell(printableJson(record)))] }),
@@ -41,9 +41,9 @@ export async function startWatch(
 ): Promise<FolderWatch> {
   const { watchFolder } = await import("./watch.ts");
   return watchFolder(live, {
-    onReload: (changed) => {
+    onReload: (changedFiles) => {
       report.update(live.problems);
-      if (changed.includes(settingsFile))
+      if (changedFiles.includes(settingsFile))
         tell(`${settingsFile} changed: new roots apply now, all other settings at the next start.`);
     },
     onError: (error) => tell(`The folder could not be read again: ${describeError(error)}`),

@@ -28,17 +28,17 @@ export function readTrusted(
   if (handle === undefined) return undefined;
   try {
     // The open file is checked, so that it cannot be replaced between the check and the reading.
-    const about = fstatSync(handle);
-    if (!about.isFile()) return undefined;
-    requireTrust(file, about, uid);
+    const stats = fstatSync(handle);
+    if (!stats.isFile()) return undefined;
+    requireTrust(file, stats, uid);
     // A link has no mode of its own.
     const link = lstatSync(file);
     requireTrust(file, { uid: link.uid, gid: link.gid, mode: 0 }, uid);
-    if (about.size > limit) throw tooLarge(file, limit);
+    if (stats.size > limit) throw tooLarge(file, limit);
     const bytes = readFileSync(handle);
     // The file may have grown after the check of its size.
     if (bytes.length > limit) throw tooLarge(file, limit);
-    return { bytes, mode: about.mode & 0o777, owner: about.uid, group: about.gid };
+    return { bytes, mode: stats.mode & 0o777, owner: stats.uid, group: stats.gid };
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError("unreadable", `The file cannot be read (${systemCode(error)}).`, { file });

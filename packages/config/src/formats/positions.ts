@@ -26,8 +26,8 @@ export function indentUnit(text: string): string {
 }
 
 /** Returns a text with another part between two offsets. */
-export function splice(text: string, [start, end]: readonly [number, number], inserted: string): string {
-  return text.slice(0, start) + inserted + text.slice(end);
+export function splice(text: string, [start, end]: readonly [number, number], insertion: string): string {
+  return text.slice(0, start) + insertion + text.slice(end);
 }
 
 /** Removes the byte order mark of a text. */

@@ -27,8 +27,8 @@ export const codex: HostRules = {
   read(entry) {
     const target = entries.read(entry);
     if (target.kind === "command") {
-      const inherited = entry.names("env_vars").map((name) => [name, variable(name)] as const);
-      return { ...target, env: new Map([...inherited, ...target.env]) };
+      const inheritedNames = entry.names("env_vars").map((name) => [name, variable(name)] as const);
+      return { ...target, env: new Map([...inheritedNames, ...target.env]) };
     }
     const headers = new Map(target.headers);
     for (const [name, value] of entry.table("env_http_headers")) headers.set(name, variable(formatValue(value)));
@@ -38,10 +38,10 @@ export const codex: HostRules = {
   },
   write(target) {
     if (target.kind === "url") return writeUrl(target);
-    const { inherited, others } = splitVariables(target.env);
+    const { inheritedNames, otherVariables } = splitVariables(target.env);
     return {
-      ...entries.write({ ...target, env: others }),
-      env_vars: inherited.length > 0 ? inherited : undefined,
+      ...entries.write({ ...target, env: otherVariables }),
+      env_vars: inheritedNames.length > 0 ? inheritedNames : undefined,
     };
   },
 };
@@ -62,11 +62,11 @@ function variableAfter(prefix: string, value: ConfigValue): string | undefined {
 
 /** Returns the names of the variables that have their own value, and the other variables. */
 export function splitVariables(env: ReadonlyMap<string, ConfigValue>): {
-  inherited: string[];
-  others: ReadonlyMap<string, ConfigValue>;
+  inheritedNames: string[];
+  otherVariables: ReadonlyMap<string, ConfigValue>;
 } {
-  const inherited = [...env].filter(([name, value]) => variableAfter("", value) === name).map(([name]) => name);
-  return { inherited, others: new Map([...env].filter(([name]) => !inherited.includes(name))) };
+  const inheritedNames = [...env].filter(([name, value]) => variableAfter("", value) === name).map(([name]) => name);
+  return { inheritedNames, otherVariables: new Map([...env].filter(([name]) => !inheritedNames.includes(name))) };
 }
 
 function writeUrl(target: UrlTarget): Record<string, unknown> {
@@ -75,9 +75,9 @@ function writeUrl(target: UrlTarget): Record<string, unknown> {
   let token: string | undefined;
   for (const [name, value] of target.headers) {
     const bearer = name.toLowerCase() === "authorization" ? variableAfter("Bearer ", value) : undefined;
-    const whole = variableAfter("", value);
+    const variableName = variableAfter("", value);
     if (bearer !== undefined) token = bearer;
-    else if (whole !== undefined) variables.push([name, whole]);
+    else if (variableName !== undefined) variables.push([name, variableName]);
     else literal.set(name, value);
   }
   return {

@@ -36,11 +36,11 @@ export const goose: HostRules = {
   read(entry) {
     const type = entry.word("type");
     if (type !== undefined && builtIn.includes(type)) return undefined;
-    const inherited = entry.names("env_keys").map((name) => [name, variable(name)] as const);
+    const inheritedNames = entry.names("env_keys").map((name) => [name, variable(name)] as const);
     if (type === "stdio") {
       const command = entry.value("cmd");
       if (command === undefined) throw new InvalidEntry('The entry needs a "cmd"', []);
-      const env = new Map([...inherited, ...entry.table("envs")]);
+      const env = new Map([...inheritedNames, ...entry.table("envs")]);
       return { kind: "command", command, args: entry.values("args"), env };
     }
     if (type !== "streamable_http" && type !== "sse") {
@@ -67,13 +67,13 @@ export const goose: HostRules = {
         env_keys: [...new Set(names)],
       };
     }
-    const { inherited, others } = splitVariables(target.env);
+    const { inheritedNames, otherVariables } = splitVariables(target.env);
     return {
       type: "stdio",
       cmd: writeValue(target.command, noReference),
       args: writeValues(target.args, noReference),
-      envs: writeTable(others, noReference) ?? {},
-      env_keys: inherited,
+      envs: writeTable(otherVariables, noReference) ?? {},
+      env_keys: inheritedNames,
     };
   },
   defaults: (name) => ({ enabled: true, name, description: "", timeout: 300, bundled: null, available_tools: [] }),

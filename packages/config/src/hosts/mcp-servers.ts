@@ -36,13 +36,13 @@ export function mcpServers({
     refuseName: refuseForScripts,
     members: [...(type ? ["type"] : []), "command", "args", "env", ...more, ...urlMembers, headersMember],
     read(entry) {
-      const [url, ...others] = urlMembers.filter((member) => entry.has(member));
+      const [url, ...otherUrlMembers] = urlMembers.filter((member) => entry.has(member));
       const transport = type && entry.word("type");
       if (entry.has("command") && url !== undefined) {
         throw new InvalidEntry(`The entry has both "command" and "${url}"; keep one`, [url]);
       }
-      if (others[0] !== undefined)
-        throw new InvalidEntry(`The entry has both "${url}" and "${others[0]}"; keep one`, others);
+      if (otherUrlMembers[0] !== undefined)
+        throw new InvalidEntry(`The entry has both "${url}" and "${otherUrlMembers[0]}"; keep one`, otherUrlMembers);
       const command = entry.value("command");
       if (command !== undefined) {
         const [cwd, envFile] = [entry.value("cwd"), entry.value("envFile")];

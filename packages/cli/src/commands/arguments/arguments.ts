@@ -35,9 +35,9 @@ export async function readArguments(words: readonly string[], sources: Sources):
   if (objects.length > 1) throw new UsageError("There can be only one JSON object of arguments.");
   const typedArguments: TypedArgument[] = [];
   for (const word of words) if (!isObjectWord(word)) typedArguments.push(await readArgument(word, sources));
-  const replaced = new Set(typedArguments.map(({ key }) => key));
+  const typedKeys = new Set(typedArguments.map(({ key }) => key));
   const members = objects[0] === undefined ? [] : await readObject(objects[0], sources);
-  return [...members.filter(({ key }) => !replaced.has(key)), ...typedArguments];
+  return [...members.filter(({ key }) => !typedKeys.has(key)), ...typedArguments];
 }
 
 /** Whether a word is a JSON object of arguments. A JSON array is included, so that the error names the expected form. */
@@ -81,10 +81,12 @@ async function readArgument(word: string, sources: Sources): Promise<TypedArgume
 
 async function readSource(path: string, word: string, sources: Sources): Promise<string> {
   if (path === "") {
-    const at = word.indexOf("=");
+    const equalsIndex = word.indexOf("=");
     throw new UsageError(
       `"${word}" names no file after the @.`,
-      at === -1 ? objectForm : `Write text that starts with @ as JSON: ${word.slice(0, at)}:='"@..."'`,
+      equalsIndex === -1
+        ? objectForm
+        : `Write text that starts with @ as JSON: ${word.slice(0, equalsIndex)}:='"@..."'`,
     );
   }
   return path === "-" ? sources.stdin() : sources.file(path);

@@ -10,7 +10,7 @@ import type { CommandIo } from "../../terminal/io.ts";
 export interface ToolResult {
   readonly code: number | undefined;
   /** Its stdout, without colours. */
-  readonly out: string;
+  readonly stdout: string;
   readonly err: string;
 }
 
@@ -53,8 +53,8 @@ export function runTool(words: readonly string[], options: ToolOptions): Promise
     const finish = (code: number | undefined, isStarted = true): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", end);
-      const [out, err] = [texts.out, texts.err].map(stripVTControlCharacters);
-      resolve(isStarted ? { code, out: out!, err: err! } : undefined);
+      const [stdout, err] = [texts.out, texts.err].map(stripVTControlCharacters);
+      resolve(isStarted ? { code, stdout: stdout!, err: err! } : undefined);
     };
     const end = (): void => {
       signalGroup(child, "SIGKILL");

@@ -63,8 +63,8 @@ async function show(
 ): Promise<string | undefined> {
   const { io, screen, options, stop } = setting;
   const connection = target.kind === "url" ? readConnection(options, io) : undefined;
-  const reached = connection ? { ...target, connection } : target;
-  const { client } = await openSession(reached, { ...setting, auth: undefined });
+  const connectionTarget = connection ? { ...target, connection } : target;
+  const { client } = await openSession(connectionTarget, { ...setting, auth: undefined });
   try {
     const tools = client.server.capabilities.tools ? await client.listTools({ signal: stop.signal }).all() : [];
     const { info, revision } = client.server;

@@ -47,7 +47,7 @@ export async function saveOutput(
   const binaries = parts.filter((binary) => binary !== undefined);
   if (binaries.length === 0) await save(file, { slices: encodedSlices(text()) }, setting);
   for (const [index, binary] of binaries.entries()) {
-    const path = binaries.length === 1 ? file : numbered(file, index + 1);
+    const path = binaries.length === 1 ? file : numberedName(file, index + 1);
     await save(path, { slices: decodedSlices(binary.data), mimeType: binary.mimeType }, setting);
   }
 }
@@ -75,7 +75,7 @@ async function save(
   setting.screen.note(`Wrote ${path} (${showSize(size)}${type}).`);
 }
 
-function numbered(file: string, number: number): string {
+function numberedName(file: string, number: number): string {
   const ending = extname(file);
   return `${file.slice(0, file.length - ending.length)}-${number}${ending}`;
 }

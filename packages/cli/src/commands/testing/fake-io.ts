@@ -32,7 +32,7 @@ export interface FakeIo extends CommandIo {
   readonly targets: ConnectTarget[];
   readonly launched: string[][];
   /** The answers that no question took. */
-  readonly unused: string[];
+  readonly unusedAnswers: string[];
   pressCtrlC(): void;
   terminate(): void;
   /** Resolves when `text` has been written to stdout or stderr. */
@@ -47,10 +47,10 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
   const stdin = new PassThrough();
   if (options.stdin !== undefined) stdin.end(options.stdin);
   const watchers = new Set<() => void>();
-  const changed = (): void => watchers.forEach((watcher) => watcher());
-  const stdout = collect(changed);
+  const notifyWatchers = (): void => watchers.forEach((watcher) => watcher());
+  const stdout = collect(notifyWatchers);
   const stderr = collect((text) => {
-    changed();
+    notifyWatchers();
     if (!/[>?] $/.test(text)) return;
     const answer = answers.shift();
     if (answer === undefined) return;
@@ -85,7 +85,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     err: () => stderr.bytes().toString(),
     targets,
     launched,
-    unused: answers,
+    unusedAnswers: answers,
     pressCtrlC: interrupts.emit,
     terminate: terminations.emit,
     seen: (text) =>
@@ -128,9 +128,9 @@ function connectTo(server: InProcessServer | undefined, targets: ConnectTarget[]
 function collect(onWrite: (text: string) => void): { stream: Writable; bytes: () => Buffer } {
   const chunks: Buffer[] = [];
   const stream = new Writable({
-    write(chunk: Buffer, _encoding, done) {
+    write(chunk: Buffer, _encoding, callback) {
       chunks.push(chunk);
-      done();
+      callback();
       onWrite(chunk.toString());
     },
   });

@@ -24,9 +24,9 @@ export async function resolveInside(root: ServedRoot, path: string): Promise<str
   if (!parts.every(isPlainPart)) return undefined;
   const real = await realpath(resolve(root.real, ...parts)).catch(() => undefined);
   if (real === undefined) return undefined;
-  const below = partsBelow(root.real, real);
+  const innerParts = partsBelow(root.real, real);
   // A link inside the root may still lead to a hidden file.
-  return below !== undefined && below.length > 0 && below.every(isShown) ? real : undefined;
+  return innerParts !== undefined && innerParts.length > 0 && innerParts.every(isShown) ? real : undefined;
 }
 
 /**

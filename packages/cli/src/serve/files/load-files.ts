@@ -10,17 +10,17 @@ export async function loadEach<D>(
   report: (problem: Problem) => void,
   load: (file: string) => Promise<Loaded<D>[]>,
 ): Promise<Loaded<D>[]> {
-  const loaded: Loaded<D>[] = [];
+  const entries: Loaded<D>[] = [];
   for (const file of files) {
     try {
-      loaded.push(...((await orProblem(() => load(file), report)) ?? []));
+      entries.push(...((await orProblem(() => load(file), report)) ?? []));
     } catch (error) {
       // An unexpected error in one file must not affect the other files.
       const message = `the file cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
       report({ file, line: 1, message, cure: "This may be a defect of mcparley: please report it with the file." });
     }
   }
-  return loaded;
+  return entries;
 }
 
 /** Returns the files below a sub-folder, by path. Skips names that start with `_`, tests and type declarations. */

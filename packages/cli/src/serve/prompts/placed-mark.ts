@@ -33,8 +33,8 @@ export class PlacedMark extends Tag {
     return `{% ${PlacedMark.tag} ${Buffer.from(JSON.stringify(mark)).toString("base64url")} %}`;
   }
 
-  constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
-    super(token, rest, liquid);
+  constructor(token: TagToken, remainingTokens: TopLevelToken[], liquid: Liquid) {
+    super(token, remainingTokens, liquid);
     this.#mark = JSON.parse(Buffer.from(token.args, "base64url").toString("utf8")) as Mark;
     const mark = this.#mark;
     // An error in a target has the line of the file.
@@ -50,8 +50,8 @@ export class PlacedMark extends Tag {
   *render(context: Context, emitter: Emitter): Generator<unknown, void, string> {
     const { boundary, marks } = context.globals as unknown as MarkCollector;
     const mark = this.#mark;
-    const filled = (yield this.liquid.renderer.renderTemplates(this.#target, context)).trim();
+    const target = (yield this.liquid.renderer.renderTemplates(this.#target, context)).trim();
     emitter.write(`${boundary}${marks.length}${boundary}`);
-    marks.push(mark.kind === "role" ? mark : { ...mark, target: filled });
+    marks.push(mark.kind === "role" ? mark : { ...mark, target });
   }
 }

@@ -55,7 +55,7 @@ export async function readArguments(
 
 async function readArgument(field: Field, file: string, scope: CompletionScope): Promise<PromptArgument> {
   if (!isAbsent(field) && !isMapping(field)) return { description: text(field) };
-  const { required, values, complete, ...described } = readMembers(field, {
+  const { required, values, complete, ...labels } = readMembers(field, {
     title: text,
     description: text,
     required: boolean,
@@ -67,7 +67,7 @@ async function readArgument(field: Field, file: string, scope: CompletionScope):
     throw wrong(complete, "an argument cannot have both values and complete", cure);
   }
   return {
-    ...described,
+    ...labels,
     ...(required && { required }),
     ...(values && { values, complete: suggest(() => values) }),
     ...(complete && { complete: await readCompletion(complete, file, scope) }),
@@ -93,33 +93,33 @@ interface Place {
 }
 
 function filesMatching(pattern: string, field: Field, { file, scope }: Place): CompletionHandler {
-  const named = nameFile(pattern, file, scope);
-  const parts = named?.path.split(/\*\*?/) ?? [];
-  if (!named || named.root === scope.prompts || parts.length !== 2) {
+  const namedPath = nameFile(pattern, file, scope);
+  const parts = namedPath?.path.split(/\*\*?/) ?? [];
+  if (!namedPath || namedPath.root === scope.prompts || parts.length !== 2) {
     const cure =
       "Write a path into resources/ with one * in place of the suggestion, as in ../resources/incidents/*.md.";
     throw wrong(field, `"${pattern}" is not a pattern of resource paths`, cure);
   }
-  const [before, after] = parts as [string, string];
+  const [prefix, suffix] = parts as [string, string];
   const deep = pattern.includes("**");
   const isMatch = (path: string): boolean =>
-    path.length >= before.length + after.length && path.startsWith(before) && path.endsWith(after);
+    path.length >= prefix.length + suffix.length && path.startsWith(prefix) && path.endsWith(suffix);
   return suggest(() => {
     const stars = scope
-      .filesIn(named.root)
+      .filesIn(namedPath.root)
       .filter(isMatch)
-      .map((path) => path.slice(before.length, path.length - after.length));
+      .map((path) => path.slice(prefix.length, path.length - suffix.length));
     return deep ? stars : stars.filter((star) => !star.includes("/"));
   });
 }
 
 async function fromModule(source: string, field: Field, { file, scope }: Place): Promise<CompletionHandler> {
   const path = source.startsWith("/") ? source.slice(1) : new URL(source, `file:///${file}`).pathname.slice(1);
-  const exported = await scope.modules.load(decodeURIComponent(path)).catch((error: unknown) => {
+  const moduleExports = await scope.modules.load(decodeURIComponent(path)).catch((error: unknown) => {
     const missing = error instanceof FolderProblem && error.problem.message.endsWith("does not exist");
     throw missing ? wrong(field, `there is no module ${source}`, "Give a path relative to this file.") : error;
   });
-  const complete = exported.default;
+  const complete = moduleExports.default;
   if (typeof complete === "function") return complete as CompletionHandler;
   throw wrong(
     field,
@@ -130,8 +130,8 @@ async function fromModule(source: string, field: Field, { file, scope }: Place):
 
 /** Suggests first the candidates that start with the typed text, then those that contain it. */
 export function suggest(candidates: () => readonly string[]): CompletionHandler {
-  return (typed) => {
-    const part = typed.toLowerCase();
+  return (typedText) => {
+    const part = typedText.toLowerCase();
     const holding = candidates().filter((candidate) => candidate.toLowerCase().includes(part));
     const begins = (candidate: string): boolean => candidate.toLowerCase().startsWith(part);
     return [...holding.filter(begins), ...holding.filter((candidate) => !begins(candidate))];

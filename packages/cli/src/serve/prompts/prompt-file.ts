@@ -23,25 +23,25 @@ export interface PromptScope extends CompletionScope {
 /** Creates a prompt from a Markdown file below `prompts/`. Its name is its path there. Throws `FolderProblem`. */
 export async function filePrompt(file: string, source: string, scope: PromptScope): Promise<Loaded<Prompt>> {
   const { yaml, body, bodyLine } = splitFrontMatter(file, source);
-  const { arguments: declared, ...described } = readMembers(readYaml(yaml), {
+  const { arguments: argumentsField, ...labels } = readMembers(readYaml(yaml), {
     title: text,
     description: text,
     icons,
     arguments: unread,
   });
-  const args = declared ? await readArguments(declared, file, scope) : {};
+  const args = argumentsField ? await readArguments(argumentsField, file, scope) : {};
   const templates = await readBody({ file, body, bodyLine, args, scope });
   const rendering: PromptSource = { file, templates, engine: scope.engine, scope };
-  const listed = { ...described, ...(declared && { arguments: definitionsOf(args) }) };
+  const listData = { ...labels, ...(argumentsField && { arguments: definitionsOf(args) }) };
   const name = file.replace(/^prompts\//, "").replace(/\.md$/, "");
   const definition = prompt({
-    ...listed,
+    ...listData,
     get: async (values, { principal }) => ({
-      ...(listed.description !== undefined && { description: listed.description }),
+      ...(listData.description !== undefined && { description: listData.description }),
       messages: await renderMessages(rendering, valuesOf(name, args, values as Record<string, string>), principal),
     }),
   }) as Prompt;
-  return { name, file, definition, shape: JSON.stringify([listed, yaml.text]) };
+  return { name, file, definition, shape: JSON.stringify([listData, yaml.text]) };
 }
 
 /** Returns the arguments without `values`, which the folder server checks itself. */
@@ -85,12 +85,12 @@ async function readBody({ file, body, bodyLine, args, scope }: Body): Promise<Te
     throw problemAt({ file, line: bodyLine }, "the prompt has no text", "Write it below the front matter.");
   }
   const marks: Mark[] = [];
-  const marked = replaceMarks(body, { file, firstLine: bodyLine }, (mark) => {
+  const markedBody = replaceMarks(body, { file, firstLine: bodyLine }, (mark) => {
     marks.push(mark);
     return PlacedMark.write(mark);
   });
   // Empty lines replace the front matter, so that the engine's line numbers match the file.
-  const templates = await parse("\n".repeat(bodyLine - 1) + marked, { file, args, scope });
+  const templates = await parse("\n".repeat(bodyLine - 1) + markedBody, { file, args, scope });
   for (const mark of marks) await checkMark(mark, file, scope);
   return templates;
 }
@@ -115,22 +115,22 @@ function checkName(
   { file, args, scope }: Pick<Body, "file" | "args" | "scope">,
 ): void {
   if (Object.hasOwn(args, name)) return;
-  const included = location.file === undefined ? undefined : partsBelow(scope.folder, location.file);
-  const place = { file: included?.join("/") ?? file, line: location.row, column: location.col };
+  const includedParts = location.file === undefined ? undefined : partsBelow(scope.folder, location.file);
+  const place = { file: includedParts?.join("/") ?? file, line: location.row, column: location.col };
   const cure = `Declare it under arguments in the front matter. ${didYouMean(name, Object.keys(args))}`;
   throw problemAt(place, `{{ ${name} }} is not an argument of this prompt`, cure);
 }
 
 async function checkMark(mark: Mark, file: string, scope: PromptScope): Promise<void> {
   if (mark.kind === "role" || !isFixed(mark.target)) return;
-  const linked = await findLinked(mark.target, file, scope);
+  const linkedFile = await findLinked(mark.target, file, scope);
   const { line, target } = mark;
-  if (!linked) {
+  if (!linkedFile) {
     const cure = "A link in a prompt is relative to the prompt's file and names a file in resources/ or prompts/.";
     throw problemAt({ file, line }, `there is no file "${target}"`, cure);
   }
   if (
-    linked.uri === undefined &&
+    linkedFile.uri === undefined &&
     (mark.kind === "link" || !/\.(?:png|jpe?g|gif|webp|svg|avif|wav|mp3|ogg|m4a|flac)$/i.test(target))
   ) {
     const cure = "Move it into resources/. A prompt can embed only pictures and sounds from its own folder.";

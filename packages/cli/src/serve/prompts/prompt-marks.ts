@@ -56,9 +56,9 @@ function staysRaw(text: string, raw: boolean): boolean {
 function readMark(text: string, line: number, file: string): Mark | undefined {
   const role = roleLine.exec(text)?.[1];
   if (role !== undefined) return { kind: "role", role: checkRole(role, line, file) };
-  const [matched, bang, label = "", bracketed, bare] = linkLine.exec(text) ?? [];
-  const target = bracketed ?? bare;
-  if (matched === undefined || target === undefined) return undefined;
+  const [match, bang, label = "", bracketedTarget, bare] = linkLine.exec(text) ?? [];
+  const target = bracketedTarget ?? bare;
+  if (match === undefined || target === undefined) return undefined;
   if (/^https?:/i.test(target)) {
     if (bang === "") return undefined;
     const message = `"${target}" is a web address, and a prompt cannot embed web content`;

@@ -52,8 +52,8 @@ async function render(
   collector: MarkCollector,
 ): Promise<string> {
   try {
-    const rendered = (await engine.render(templates, values, { globals: collector })) as string;
-    if (rendered.length <= outputLimit) return rendered;
+    const renderedText = (await engine.render(templates, values, { globals: collector })) as string;
+    if (renderedText.length <= outputLimit) return renderedText;
   } catch (error) {
     throw templateProblem(error, { folder: scope.folder, file, source: "" });
   }
@@ -71,16 +71,16 @@ async function contentOf(
   principal: Context["principal"],
 ): Promise<ContentBlock> {
   const { scope, file } = source;
-  const linked = await findLinked(mark.target, file, scope);
-  if (!linked) {
+  const linkedFile = await findLinked(mark.target, file, scope);
+  if (!linkedFile) {
     const message = `The prompt refers to "${mark.target.slice(0, 200)}", which does not exist.`;
     throw new ProtocolError(ErrorCode.InvalidParams, message);
   }
-  const { root, path, uri } = linked;
+  const { root, path, uri } = linkedFile;
   const { fileSize, rules } = scope;
   const name = path.slice(path.lastIndexOf("/") + 1);
-  requireScopes(rules.of(nameOf(linked)), principal);
-  if (mark.kind === "link") return linkTo(linked, { name, title: mark.label });
+  requireScopes(rules.scopesOf(nameOf(linkedFile)), principal);
+  if (mark.kind === "link") return linkTo(linkedFile, { name, title: mark.label });
   const contents = await readFile(root, path, { uri: uri ?? path, fileSize, rules, principal });
   const mimeType = mimeTypeOf(name, () => "text" in contents);
   if ("blob" in contents && mimeType.startsWith("image/")) return image(contents.blob, mimeType);

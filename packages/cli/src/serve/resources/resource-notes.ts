@@ -24,7 +24,7 @@ const notesFile = "resources.yaml";
  */
 export async function readNotes(
   folder: string,
-  known: ReadonlySet<string>,
+  fileNames: ReadonlySet<string>,
   report: (problem: Problem) => void,
 ): Promise<Map<string, ResourceNotes>> {
   const notes = new Map<string, ResourceNotes>();
@@ -34,8 +34,8 @@ export async function readNotes(
   for (const [path, field] of entries ?? []) {
     const name = path.includes(":") ? path.replace(":", "/") : `resources/${path}`;
     await orProblem(() => {
-      if (!known.has(name)) {
-        const paths = [...known].map((file) => file.replace(/^resources\//, ""));
+      if (!fileNames.has(name)) {
+        const paths = [...fileNames].map((file) => file.replace(/^resources\//, ""));
         const similar = nearest(path, paths);
         const cure = similar === undefined ? "Correct the path, or remove the entry." : `Did you mean "${similar}"?`;
         throw wrong(field, `there is no file ${path}`, cure);

@@ -33,10 +33,10 @@ export function fileResource(
 ): Loaded<Resource> {
   const uri = uriOf(options.scheme, file.root.name, file.path);
   const mimeType = notes?.mimeType ?? file.mimeType;
-  const { annotations, ...described } = notes ?? {};
-  const listed = {
+  const { annotations, ...noteData } = notes ?? {};
+  const listData = {
     ...(file.heading !== undefined && { title: file.heading }),
-    ...described,
+    ...noteData,
     mimeType,
     size: file.size,
     annotations: { ...annotations, lastModified: file.lastModified },
@@ -44,10 +44,10 @@ export function fileResource(
   return {
     name: nameOf(file),
     file: nameOf(file),
-    shape: JSON.stringify([uri, listed, file.stamp]),
+    shape: JSON.stringify([uri, listData, file.stamp]),
     definition: resource(uri, {
-      ...listed,
-      scopes: options.rules.of(nameOf(file)),
+      ...listData,
+      scopes: options.rules.scopesOf(nameOf(file)),
       read: async (_, { principal }) => ({
         ...(await readFile(file.root, file.path, { ...options, uri, principal })),
         mimeType,
@@ -76,7 +76,7 @@ export function rootTemplate(
       title: `A file in ${root.name}`,
       description: `Any file in ${root.name}, by its path there.`,
       complete: { path: complete },
-      scopes: options.rules.of(root.name),
+      scopes: options.rules.scopesOf(root.name),
       read: async (variables, { uri, principal }) => {
         const path = String(variables.path);
         const contents = await readFile(root, path, { ...options, uri, principal });

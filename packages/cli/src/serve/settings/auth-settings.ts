@@ -45,20 +45,21 @@ export interface AuthSettings {
 
 /** Reads `auth`. Throws `FolderProblem` for any error in it, because partly read settings would not protect the server. */
 export function readAuth(field: Field): AuthSettings {
-  const { resource, issuers, ...others } = readMembers(field, {
+  const { resource, issuers, ...otherSettings } = readMembers(field, {
     resource: secureUrl,
     issuers: readIssuers,
     audience: oneOrMore,
     scopes: scopesOf,
-    implies: (implies) => new Map([...members(implies)].map(([scope, implied]) => [scope, scopesOf(implied)])),
-    needs: (needs) => [...members(needs)].map(([path, needed]) => readRule(path, needed)),
+    implies: (implies) =>
+      new Map([...members(implies)].map(([scope, impliedScopes]) => [scope, scopesOf(impliedScopes)])),
+    needs: (needs) => [...members(needs)].map(([path, scopesField]) => readRule(path, scopesField)),
     dpop: (dpop) => oneOf(dpop, ["accepted", "required"]),
   });
   if (resource === undefined)
     throw wrong(field, "auth needs a resource", "Write `resource:` with the URL that clients connect to.");
   if (!issuers) throw wrong(field, "auth needs issuers", "Write `issuers:` with a list of authorization servers.");
   const defaults = { audience: [], scopes: [], implies: new Map(), needs: [], dpop: "accepted" } as const;
-  return { resource, issuers, ...defaults, ...others };
+  return { resource, issuers, ...defaults, ...otherSettings };
 }
 
 function readIssuers(field: Field): IssuerSettings[] {
@@ -73,12 +74,12 @@ function readIssuers(field: Field): IssuerSettings[] {
 
 function readIssuer(item: Field): IssuerSettings {
   if (!isMapping(item)) return { issuer: secureUrl(item) };
-  const { issuer, ...others } = readMembers(item, {
+  const { issuer, ...otherSettings } = readMembers(item, {
     issuer: secureUrl,
     jwks: secureUrl,
     introspection: readIntrospection,
   });
-  if (issuer !== undefined) return { issuer, ...others };
+  if (issuer !== undefined) return { issuer, ...otherSettings };
   throw wrong(item, "an issuer needs its URL", "Write `- issuer: https://...`.");
 }
 

@@ -44,8 +44,8 @@ export interface ServerSettings {
 export const settingsFile = "server.yaml";
 
 const infoReaders = {
-  name: filled,
-  version: filled,
+  name: filledText,
+  version: filledText,
   title: text,
   description: text,
   instructions: text,
@@ -136,7 +136,7 @@ function rateLimitOf(field: Field): RateLimitOptions | false {
   return readMembers(field, { perSecond: (rate) => number(rate, 0.001), burst: count });
 }
 
-function filled(field: Field): string {
+function filledText(field: Field): string {
   const value = text(field).trim();
   if (value === "") throw wrong(field, `"${field.path}" is empty`, "Write a text, or remove the line.");
   return value;

@@ -31,15 +31,15 @@ export async function commandTool(
   const name = checkToolName(parts.join("_"), file);
   const root = readYaml({ file, text: source });
   const command = await readCommand(root, Object.keys(describing), { folder, env, properties: propertiesOf(root) });
-  const listed = {
+  const listData = {
     ...readMembers(root, describing, commandKeys),
     ...(typeof command.output === "object" && { output: command.output }),
   };
   const definition = tool({
-    ...listed,
+    ...listData,
     call: async (values: JsonObject, ctx): Promise<never> => (await run(command, values, ctx.signal)) as never,
   }) as Tool;
-  return { name, file, definition, shape: JSON.stringify(listed) };
+  return { name, file, definition, shape: JSON.stringify(listData) };
 }
 
 async function run(
@@ -48,7 +48,7 @@ async function run(
   signal: AbortSignal,
 ): Promise<string | CallToolResult | JsonObject> {
   const [program, ...args] = fillArguments(command.elements, { values, options: command.options });
-  const written = await runProgram(
+  const output = await runProgram(
     {
       ...command,
       // Uses the Node of this process, which may not be on the PATH under that name.
@@ -58,18 +58,18 @@ async function run(
     },
     signal,
   );
-  if (command.output === "text") return written;
-  const value = parse(written);
+  if (command.output === "text") return output;
+  const value = parse(output);
   if (command.output !== "json") return value as JsonObject;
   const content: CallToolResult["content"] = [{ type: "text", text: wellFormedJson(value) }];
   return isObject(value) ? { content, structuredContent: value } : { content };
 }
 
-function parse(written: string): unknown {
+function parse(output: string): unknown {
   try {
-    return JSON.parse(written);
+    return JSON.parse(output);
   } catch (cause) {
-    const start = JSON.stringify(written.slice(0, 80));
+    const start = JSON.stringify(output.slice(0, 80));
     throw new ToolError(`The program did not write JSON. Its output starts with ${start}.`, { cause });
   }
 }

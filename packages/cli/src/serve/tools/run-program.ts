@@ -60,7 +60,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   child.stdin!.on("error", () => {});
   child.stdin!.end(program.stdin);
   try {
-    const code = await ended(child);
+    const code = await waitForEnd(child);
     signal.throwIfAborted();
     if (refusal) throw refusal;
     if (typeof code === "number" && program.success.includes(code)) return Buffer.concat(output).toString("utf8");
@@ -92,7 +92,7 @@ function start({ file, args, cwd, env }: Program): ChildProcess {
 }
 
 /** Resolves with the exit code or the signal when the program has ended and all its output has arrived. */
-function ended(child: ChildProcess): Promise<number | NodeJS.Signals> {
+function waitForEnd(child: ChildProcess): Promise<number | NodeJS.Signals> {
   return new Promise((resolve, reject) => {
     child.once("error", (cause: NodeJS.ErrnoException) => {
       const what = cause.code === "ENOENT" ? "is not installed, or its folder does not exist" : "cannot be started";

@@ -89,11 +89,11 @@ export function fieldAt(field: Field, pointer: string): Field {
 
 /** Returns the members of a mapping by key. With `keys`, any other key is a problem. An absent mapping is empty. */
 export function members(field: Field, keys?: readonly string[]): Map<string, Field> {
-  const node = resolved(field);
-  const found = new Map<string, Field>();
-  if (isEmpty(node)) return found;
+  const node = resolveNode(field);
+  const fields = new Map<string, Field>();
+  if (isEmpty(node)) return fields;
   if (!isMap(node)) {
-    throw wrong(field, `${named(field)} must be a mapping of keys to values`, "Write it as `key: value` lines.");
+    throw wrong(field, `${subjectOf(field)} must be a mapping of keys to values`, "Write it as `key: value` lines.");
   }
   for (const { key, value } of node.items) {
     const name = isScalar(key) ? String(key.value) : "";
@@ -103,9 +103,9 @@ export function members(field: Field, keys?: readonly string[]): Map<string, Fie
     if (keys && !keys.includes(name)) {
       throw wrong(member, `unknown key "${path}"`, didYouMean(name, keys));
     }
-    found.set(name, member);
+    fields.set(name, member);
   }
-  return found;
+  return fields;
 }
 
 /** Functions that read the members of a mapping, by key. */
@@ -135,8 +135,8 @@ export function unread(field: Field): Field {
 
 /** Returns the items of a list. */
 export function items(field: Field): Field[] {
-  const node = resolved(field);
-  if (!isSeq(node)) throw wrong(field, `${named(field)} must be a list`, "Write it as `[a, b]` or as `- a` lines.");
+  const node = resolveNode(field);
+  if (!isSeq(node)) throw wrong(field, `${subjectOf(field)} must be a list`, "Write it as `[a, b]` or as `- a` lines.");
   return node.items.map((item, index) => ({
     path: `${field.path}[${index}]`,
     node: item as Node | null,
@@ -146,26 +146,26 @@ export function items(field: Field): Field[] {
 }
 
 export function isList(field: Field): boolean {
-  return isSeq(resolved(field));
+  return isSeq(resolveNode(field));
 }
 
 export function isMapping(field: Field): boolean {
-  return isMap(resolved(field));
+  return isMap(resolveNode(field));
 }
 
 /** Returns whether the key has no value. */
 export function isAbsent(field: Field): boolean {
-  return isEmpty(resolved(field));
+  return isEmpty(resolveNode(field));
 }
 
 /** Returns a text. A number or a boolean is returned in its source form. */
 export function text(field: Field): string {
-  const node = resolved(field);
+  const node = resolveNode(field);
   if (isScalar(node) && typeof node.value === "string") return node.value;
   if (isScalar(node) && node.value !== null && node.source !== undefined) return node.source;
   throw wrong(
     field,
-    `${named(field)} must be a text`,
+    `${subjectOf(field)} must be a text`,
     'Write one line, quoted if it contains ": ", or a block after |.',
   );
 }
@@ -175,24 +175,24 @@ export function texts(field: Field): string[] {
 }
 
 export function boolean(field: Field): boolean {
-  const node = resolved(field);
+  const node = resolveNode(field);
   if (isScalar(node) && typeof node.value === "boolean") return node.value;
-  throw wrong(field, `${named(field)} must be true or false`, "Write `true` or `false` without quotes.");
+  throw wrong(field, `${subjectOf(field)} must be true or false`, "Write `true` or `false` without quotes.");
 }
 
 /** Returns a number of at least `least`. */
 export function number(field: Field, least: number = 0): number {
-  const node = resolved(field);
+  const node = resolveNode(field);
   if (isScalar(node) && typeof node.value === "number" && node.value >= least) return node.value;
-  throw wrong(field, `${named(field)} must be a number of at least ${least}`, "Write a number without quotes.");
+  throw wrong(field, `${subjectOf(field)} must be a number of at least ${least}`, "Write a number without quotes.");
 }
 
 /** Returns one of the allowed words. */
 export function oneOf<const W extends string>(field: Field, words: readonly W[]): W {
   const value = text(field);
-  const found = words.find((word) => word === value);
-  if (found !== undefined) return found;
-  throw wrong(field, `${named(field)} cannot be "${value}"`, didYouMean(value, words));
+  const allowedWord = words.find((word) => word === value);
+  if (allowedWord !== undefined) return allowedWord;
+  throw wrong(field, `${subjectOf(field)} cannot be "${value}"`, didYouMean(value, words));
 }
 
 /** Returns the value as plain data with aliases resolved. The parser limits their expansion to about a hundred. */
@@ -204,7 +204,7 @@ export function plain(field: Field): unknown {
   }
 }
 
-function resolved({ node, origin }: Field): Node | null {
+function resolveNode({ node, origin }: Field): Node | null {
   return isAlias(node) ? (node.resolve(origin.document) ?? null) : node;
 }
 
@@ -212,7 +212,7 @@ function isEmpty(node: Node | null): boolean {
   return node === null || (isScalar(node) && node.value === null);
 }
 
-function named(field: Field): string {
+function subjectOf(field: Field): string {
   return field.path === "" ? "the file" : `"${field.path}"`;
 }
 
