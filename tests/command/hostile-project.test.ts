@@ -5,7 +5,7 @@ import {
   hostileProject,
   nameOf,
   serverFiles,
-} from "../../packages/cli/src/targets/testing/hostile-project.ts";
+} from "../support/hostile-project.ts";
 import { shellWord } from "../../packages/cli/src/targets/ask-trust.ts";
 import { type Terminal, openTerminal, program } from "../chat/support/terminal.ts";
 

@@ -63,7 +63,7 @@ async function overHttp(serving: Serving): Promise<void> {
   const stop = new AbortController();
   const endRequest = once(stop.signal, "abort");
   const end = (): void => {
-    stop.abort();
+    stop.abort(new Error("A signal ends the process."));
     setTimeout(stopListening, sameSignal).unref();
   };
   // Until the service listens, the signals have their default action.

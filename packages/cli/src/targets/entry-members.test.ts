@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { addFiles, temporaryFolder } from "../serve/testing/temporary-folder.ts";
-import { entryFiles, memberRows } from "./testing/entry-members.ts";
+import { entryFiles, memberRows } from "mcparley-tests/support/entry-members.ts";
 import { exampleServer } from "../commands/testing/example-server.ts";
 import { type FakeIo, runWith } from "../commands/testing/fake-io.ts";
 
