@@ -77,7 +77,16 @@ export const commandRooms: Layers = {
   "serve/tools": ["terminal", "serve/yaml", "serve/files"],
   "serve/resources": ["terminal", "serve/yaml", "serve/files", "serve/settings"],
   "serve/prompts": ["terminal", "serve/yaml", "serve/files", "serve/settings", "serve/tools", "serve/resources"],
-  serve: ["terminal", "serve/yaml", "serve/files", "serve/settings", "serve/tools", "serve/resources", "serve/prompts"],
+  serve: [
+    "terminal",
+    "commands",
+    "serve/yaml",
+    "serve/files",
+    "serve/settings",
+    "serve/tools",
+    "serve/resources",
+    "serve/prompts",
+  ],
 };
 
 /** Maximum number of files of a room. */

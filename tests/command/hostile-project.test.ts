@@ -1,11 +1,6 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import {
-  type HostileProject,
-  hostileProject,
-  nameOf,
-  serverFiles,
-} from "../../packages/cli/src/targets/testing/hostile-project.ts";
+import { type HostileProject, hostileProject, nameOf, serverFiles } from "../support/hostile-project.ts";
 import { shellWord } from "../../packages/cli/src/targets/ask-trust.ts";
 import { type Terminal, openTerminal, program } from "../chat/support/terminal.ts";
 

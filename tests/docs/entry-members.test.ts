@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { type MemberRow, entryFiles, memberRows } from "../../packages/cli/src/targets/testing/entry-members.ts";
+import { type MemberRow, entryFiles, memberRows } from "../support/entry-members.ts";
 import { allRules } from "../../packages/config/src/hosts/index.ts";
 
 /*

@@ -171,7 +171,7 @@ beforeAll(async () => {
     fileSize: 1_000_000,
     rules: new ScopeRules([]),
     modules: codeModules(folder),
-    files: () => [],
+    filesIn: () => [],
   };
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

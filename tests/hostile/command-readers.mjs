@@ -142,7 +142,7 @@ export const commandReaders = [
       return (text) =>
         programHint(new LocalError("exited", "a", { data: { exitCode: 1, stderr: text.slice(-8_192) } }), {
           output: text,
-          hidden: ["A_B"],
+          hiddenVariables: ["A_B"],
         });
     },
   },

@@ -1,34 +1,40 @@
 import { describe, expect, test } from "vitest";
 import { fakeIo } from "./commands/testing/fake-io.ts";
-import { clientCommands } from "./commands/run.ts";
-import { helpTopics } from "./commands/help.ts";
-import { clientCommandNames, help, run } from "./command-line.ts";
+import { declaredCommands } from "./commands/all-commands.ts";
+import { topicNames } from "./commands/help.ts";
+import { helpPage } from "./commands/help-topics.ts";
+import { run } from "./command-line.ts";
 
 function io() {
   return { ...fakeIo(), onTerminate: () => () => {} };
 }
 
-test("knows each client command by name", () => {
-  expect(clientCommandNames).toEqual([...clientCommands.keys()]);
-  for (const name of [...clientCommandNames, "serve", "chat"]) expect(help).toContain(`mcparley ${name} `);
+const help = helpPage(undefined, 80);
+
+test("the help names each command and each topic, and is at most 80 columns wide", () => {
+  for (const name of declaredCommands.keys()) expect(help).toContain(`  mcparley ${name} `);
+  for (const topic of topicNames) expect(help.replaceAll(/\s+/g, " ")).toContain(` ${topic}`);
   expect(Math.max(...help.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
-test("the help names each topic", () => {
-  for (const topic of helpTopics.keys()) expect(help).toContain(` ${topic}`);
+test("the help has the required words of each command", () => {
+  expect(help).toMatch(/^ {2}mcparley call TARGET TOOL +call a tool$/m);
+  expect(help).toMatch(/^ {2}mcparley add TARGET --to HOST +add a server/m);
+  expect(help).toMatch(/^ {2}mcparley complete TARGET +complete an argument/m);
+  expect(help).toMatch(/^ {2}mcparley servers +list the servers/m);
 });
 
 describe("mcparley without a command", () => {
   test.each([["--help"], ["-h"], ["help"]])("%s shows the help", async (word) => {
     const world = io();
     expect(await run([word], world)).toBe(0);
-    expect(world.out()).toBe(help);
+    expect(world.out()).toBe(`${help}\n`);
   });
 
   test("shows the help without any word, and is a usage error", async () => {
     const world = io();
     expect(await run([], world)).toBe(1);
-    expect(world.out()).toBe(help);
+    expect(world.out()).toBe(`${help}\n`);
   });
 
   test("prints --version as one line", async () => {
@@ -70,7 +76,7 @@ test("breaks the lines of a usage error at the width of the terminal", async () 
 });
 
 test("shows the help of each command", async () => {
-  for (const name of [...clientCommandNames, "serve", "chat"]) {
+  for (const name of declaredCommands.keys()) {
     const world = io();
     expect(await run([name, "--help"], world), name).toBe(0);
     expect(world.out(), name).toContain(`mcparley ${name} `);

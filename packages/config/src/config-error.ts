@@ -66,7 +66,7 @@ function placeOf(file: string | undefined, position: Position | undefined): stri
 }
 
 /** Returns a name from a file in quotes, without characters that control a terminal or change the direction of text. */
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   const short = name.length > 100 ? `${name.slice(0, 100)}...` : name;
   return JSON.stringify(short).replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,

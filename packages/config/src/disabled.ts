@@ -1,4 +1,4 @@
-import { ConfigError, type Position, quoted } from "./config-error.ts";
+import { ConfigError, type Position, quoteName } from "./config-error.ts";
 import { type ConfigFiles, toProblem } from "./files/config-files.ts";
 import { isTable, memberOf, valueAt } from "./formats/format.ts";
 import type { DisabledList, HostRules } from "./hosts/host.ts";
@@ -19,7 +19,7 @@ export function disabledByMember(member: "disabled" | "enabled", place: Disabled
 }
 
 function disabledError({ name, ...place }: DisabledPlace, reason: string, cure: string): ConfigError {
-  return new ConfigError("disabled", `The server ${quoted(name)} is disabled: ${reason}.`, { ...place, cure });
+  return new ConfigError("disabled", `The server ${quoteName(name)} is disabled: ${reason}.`, { ...place, cure });
 }
 
 interface Lists {
@@ -48,12 +48,12 @@ function readList(
   { rules, files }: Lists,
 ): ((name: string) => Problem | undefined) | undefined {
   const place = { host: rules.id, file, folder };
-  const parsed = files.read(rules, file, place);
-  if (!parsed) {
+  const config = files.read(rules, file, place);
+  if (!config) {
     const problem = files.problems.find((one) => one.file === file && one.scope === undefined);
     return problem && (() => problem);
   }
-  const value = valueAt(parsed.value, path);
+  const value = valueAt(config.value, path);
   if (value === undefined || value === null) return undefined;
   const keyOf = (name: string): string => (ignoresCase ? name.trim().toLowerCase() : name);
   if (isTable(value)) {
@@ -62,12 +62,12 @@ function readList(
     return (name) => {
       const entry = names.get(keyOf(name));
       if (entry === undefined) return undefined;
-      const position = parsed.positionOf([...path, entry, "enabled"]);
+      const position = config.positionOf([...path, entry, "enabled"]);
       return toProblem(disabledByMember("enabled", { name, file, position }), place);
     };
   }
-  const label = quoted(String(path.at(-1)));
-  const position = parsed.positionOf(path);
+  const label = quoteName(String(path.at(-1)));
+  const position = config.positionOf(path);
   if (!Array.isArray(value)) {
     const problem = toProblem(
       new ConfigError("invalid_file", `${label} must be an array of names.`, { file, position }),
@@ -83,7 +83,7 @@ function readList(
     if (isAllowList ? isListed || indexes.size === 0 : !isListed) return undefined;
     const error = isListed
       ? disabledError(
-          { name, file, position: parsed.positionOf([...path, index]) },
+          { name, file, position: config.positionOf([...path, index]) },
           `${label} has its name`,
           `Remove it from ${label}.`,
         )

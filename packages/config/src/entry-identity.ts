@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { locateExecutable } from "@mcparley/internal/find-executable";
+import { withSortedMembers } from "@mcparley/internal/sorted-members";
 import { isTable } from "./formats/format.ts";
 import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
 import { type ReferencedFiles, formatEntryValue, isWithin, withoutLinks } from "./files/referenced-files.ts";
@@ -113,12 +114,12 @@ async function chosenExecutable(
   if (location === undefined) return undefined;
   const isPath = command.includes("/") || (platform === "win32" && command.includes("\\"));
   const hasOwnPath = Object.keys(env).some((name) => name.toUpperCase() === "PATH");
-  const found = withoutLinks(location);
+  const executable = withoutLinks(location);
   // A link of the folder can lead to a program outside of it.
-  const files = [found, join(withoutLinks(dirname(location)), basename(location))];
+  const files = [executable, join(withoutLinks(dirname(location)), basename(location))];
   const folders = [cwd, server.folder ?? cwd].map(withoutLinks);
   const isOfFolder = folders.some((folder) => files.some((file) => isWithin(folder, file)));
-  return isPath || hasOwnPath || isOfFolder ? found : undefined;
+  return isPath || hasOwnPath || isOfFolder ? executable : undefined;
 }
 
 function formatTable(table: ReadonlyMap<string, ConfigValue>, { files }: EntryContext): Record<string, string> {
@@ -143,8 +144,7 @@ function digestOf(value: unknown): string {
   const json = JSON.stringify(value, (_key, member: unknown) => {
     if (typeof member === "string") return `"${member}`;
     if (typeof member === "number" || typeof member === "bigint") return `${typeof member} ${member}`;
-    if (!isTable(member)) return member;
-    return Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+    return isTable(member) ? withSortedMembers(member) : member;
   });
   return createHash("sha256").update(json).digest("hex");
 }

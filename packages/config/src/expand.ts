@@ -1,7 +1,7 @@
 import { basename, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
 import { homeFolder } from "@mcparley/internal/home-folder";
-import { ConfigError, quoted } from "./config-error.ts";
+import { ConfigError, quoteName } from "./config-error.ts";
 import { type EntryIdentity, identityOfCommand, identityOfUrl } from "./entry-identity.ts";
 import { readTrustedFile } from "./files/trusted-file.ts";
 import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
@@ -47,7 +47,10 @@ export async function expandTarget(server: ConfiguredServer, options: ExpandOpti
   if (disabledBy) throw new ConfigError("disabled", disabledBy.message);
   if (!target) {
     const [problem] = server.problems;
-    throw new ConfigError("invalid_entry", problem?.message ?? `${file}:${line}: Server ${quoted(name)} is invalid.`);
+    throw new ConfigError(
+      "invalid_entry",
+      problem?.message ?? `${file}:${line}: Server ${quoteName(name)} is invalid.`,
+    );
   }
   const home = options.home ?? homeFolder(process.env);
   const expansion: Expansion = {
@@ -104,9 +107,9 @@ async function expandTable(
 async function expandValue(value: ConfigValue, expansion: Expansion, path: readonly string[]): Promise<string> {
   let text = "";
   for (const part of partsOf(value)) {
-    const expanded = typeof part === "string" ? part : await valueOf(part, expansion);
-    if (expanded === undefined) throw unset(part as Reference, expansion, path);
-    text += expanded;
+    const partText = typeof part === "string" ? part : await valueOf(part, expansion);
+    if (partText === undefined) throw unset(part as Reference, expansion, path);
+    text += partText;
   }
   return text;
 }
@@ -146,8 +149,8 @@ function readEnvFile(file: string, expansion: Expansion): Record<string, string>
   if (text !== undefined) return parseEnv(text) as Record<string, string>;
   // The path as written: an expanded reference can be secret.
   const { target } = expansion.server;
-  const written = target?.kind === "command" && target.envFile !== undefined ? formatValue(target.envFile) : "";
-  const fact = `names ${quoted(written)}, which does not exist or is not a file`;
+  const envFileText = target?.kind === "command" && target.envFile !== undefined ? formatValue(target.envFile) : "";
+  const fact = `names ${quoteName(envFileText)}, which does not exist or is not a file`;
   throw failure("unset_reference", expansion, { path: ["envFile"], fact });
 }
 
@@ -181,7 +184,7 @@ function failure(
   { path, fact, cure }: Failure,
 ): ConfigError {
   const position = server.positionOf(...path);
-  const subject = `${quoted(path.join("."))} of the server ${quoted(server.name)}`;
+  const subject = `${quoteName(path.join("."))} of the server ${quoteName(server.name)}`;
   return new ConfigError(code, `${subject} ${fact}.`, {
     file: server.file,
     position,

@@ -31,11 +31,12 @@ export function locationsOf<L extends ConfigLocation>(
   locations: (place: Place) => readonly L[],
   place: Place,
 ): FoundLocation<L>[] {
-  const found = new Map<string, FoundLocation<L>>();
+  const locationsByKey = new Map<string, FoundLocation<L>>();
   const add = (location: L, folder: string): void => {
     const key = JSON.stringify([location.file, location.path]);
     // In the home folder, the file of a project can be that of the user.
-    if (!found.has(key)) found.set(key, { ...location, folder: location.scope === "user" ? undefined : folder });
+    if (!locationsByKey.has(key))
+      locationsByKey.set(key, { ...location, folder: location.scope === "user" ? undefined : folder });
   };
   for (const location of locations(place)) add(location, place.folder);
   const homes = new Set([place.home, ...realHomes(place)]);
@@ -45,7 +46,7 @@ export function locationsOf<L extends ConfigLocation>(
       if (location.scope === "project") add(location, folder);
     }
   }
-  return [...found.values()];
+  return [...locationsByKey.values()];
 }
 
 /** Returns the home folder without links and without a separator at its end. A current folder has neither. */

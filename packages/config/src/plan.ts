@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ConfigError, quoted } from "./config-error.ts";
+import { ConfigError, quoteName } from "./config-error.ts";
 import { parseConfig } from "./files/config-files.ts";
 import { decode, readTrusted } from "./files/trusted-file.ts";
 import {
@@ -73,15 +73,15 @@ export function planAdd(options: WriteOptions): ConfigPlan {
   const { rules, location, name, root } = subject;
   const reason = rules.refuseName(name);
   if (reason !== undefined) {
-    throw new ConfigError("invalid_name", `${rules.title} does not accept the name ${quoted(name)}: ${reason}.`, {
+    throw new ConfigError("invalid_name", `${rules.title} does not accept the name ${quoteName(name)}: ${reason}.`, {
       cure: "Choose another name.",
     });
   }
   if (memberOf(valueAt(root, location.path), name) !== undefined) {
     const cure = "Choose another name, or update the server.";
-    throw new ConfigError("exists", `There is a server ${quoted(name)} already.`, { file: location.file, cure });
+    throw new ConfigError("exists", `There is a server ${quoteName(name)} already.`, { file: location.file, cure });
   }
-  const value = { ...rules.defaults?.(name), ...written(rules, options) };
+  const value = { ...rules.defaults?.(name), ...writtenMembers(rules, options) };
   return planChanges(subject, "add", [...inputChanges(subject, options), { path: [...location.path, name], value }]);
 }
 
@@ -100,11 +100,11 @@ export function planAdd(options: WriteOptions): ConfigPlan {
 export function planUpdate(options: WriteOptions): ConfigPlan {
   const subject = readSubject(options);
   const { rules, location, name } = subject;
-  const before = existing(subject);
-  const kept = Object.entries(isTable(before) ? before : {}).filter(([member]) => !rules.members.includes(member));
-  const after = Object.fromEntries([...kept, ...Object.entries(written(rules, options))]);
+  const entry = existing(subject);
+  const keptMembers = Object.entries(isTable(entry) ? entry : {}).filter(([member]) => !rules.members.includes(member));
+  const newEntry = Object.fromEntries([...keptMembers, ...Object.entries(writtenMembers(rules, options))]);
   const path = [...location.path, name];
-  const changes = isTable(before) ? changesBetween(path, before, after) : [{ path, value: after }];
+  const changes = isTable(entry) ? changesBetween(path, entry, newEntry) : [{ path, value: newEntry }];
   return planChanges(subject, "update", [...inputChanges(subject, options), ...changes]);
 }
 
@@ -141,17 +141,19 @@ export function changedLines(plan: { readonly before: string | undefined; readon
   removed: string[];
   added: string[];
 } {
-  const before = plan.before === undefined || plan.before === "" ? [] : plan.before.split(/\r?\n/);
-  const after = plan.after.split(/\r?\n/);
+  const linesBefore = plan.before === undefined || plan.before === "" ? [] : plan.before.split(/\r?\n/);
+  const linesAfter = plan.after.split(/\r?\n/);
   let start = 0;
-  while (start < Math.min(before.length, after.length) && before[start] === after[start]) start += 1;
+  while (start < Math.min(linesBefore.length, linesAfter.length) && linesBefore[start] === linesAfter[start])
+    start += 1;
   let end = 0;
-  const rest = Math.min(before.length, after.length) - start;
-  while (end < rest && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
+  const maxEnd = Math.min(linesBefore.length, linesAfter.length) - start;
+  while (end < maxEnd && linesBefore[linesBefore.length - 1 - end] === linesAfter[linesAfter.length - 1 - end])
+    end += 1;
   return {
     line: start + 1,
-    removed: before.slice(start, before.length - end),
-    added: after.slice(start, after.length - end),
+    removed: linesBefore.slice(start, linesBefore.length - end),
+    added: linesAfter.slice(start, linesAfter.length - end),
   };
 }
 
@@ -172,9 +174,9 @@ function readSubject(options: ServerOptions): Subject {
   const scope = options.scope ?? (all.some((location) => location.scope === "project") ? "project" : "user");
   const locations = all.filter((location) => location.scope === scope);
   if (locations.length === 0) {
-    const known = [...new Set(all.map((location) => location.scope))].join(", ") || "none on this system";
-    throw new ConfigError("unsupported", `${rules.title} has no configuration in the scope ${quoted(scope)}.`, {
-      cure: `Its scopes are: ${known}.`,
+    const scopes = [...new Set(all.map((location) => location.scope))].join(", ") || "none on this system";
+    throw new ConfigError("unsupported", `${rules.title} has no configuration in the scope ${quoteName(scope)}.`, {
+      cure: `Its scopes are: ${scopes}.`,
     });
   }
   const subjects = locations.map((location): Subject => {
@@ -197,13 +199,13 @@ export function hashOf(bytes: Buffer): string {
 function existing({ rules, location, name, root }: Subject): unknown {
   const value = memberOf(valueAt(root, location.path), name);
   if (value !== undefined) return value;
-  const fact = `${rules.title} has no server ${quoted(name)} in this file.`;
+  const fact = `${rules.title} has no server ${quoteName(name)} in this file.`;
   throw new ConfigError("not_found", fact, { file: location.file, cure: "Check the name and the scope." });
 }
 
-function written(rules: HostRules, { target, name }: WriteOptions): Readonly<Record<string, unknown>> {
+function writtenMembers(rules: HostRules, { target }: WriteOptions): Readonly<Record<string, unknown>> {
   try {
-    return membersOf(rules, target, name);
+    return membersOf(rules, target);
   } catch (error) {
     if (!(error instanceof UnsupportedTarget)) throw error;
     throw new ConfigError("unsupported", `${rules.title}: ${error.message}`, { cure: error.cure });
@@ -213,13 +215,13 @@ function written(rules: HostRules, { target, name }: WriteOptions): Readonly<Rec
 /** Returns the changes that declare the inputs of a target, which VS Code needs at the root of the file. */
 function inputChanges({ rules, root }: Subject, { target, inputs }: WriteOptions): Change[] {
   if (!rules.references.input) return [];
-  const declared: unknown = memberOf(root, "inputs");
-  const list: readonly unknown[] = Array.isArray(declared) ? declared : [];
+  const declaredInputs: unknown = memberOf(root, "inputs");
+  const list: readonly unknown[] = Array.isArray(declaredInputs) ? declaredInputs : [];
   const ids = new Set(referencesIn(target).flatMap((reference) => (reference.kind === "input" ? [reference.id] : [])));
   const missing = [...ids].filter((id) => !list.some((input) => memberOf(input, "id") === id));
   const items = missing.map((id) => ({ type: "promptString", id, description: inputs?.get(id) ?? id, password: true }));
   if (items.length === 0) return [];
-  if (declared === undefined) return [{ path: ["inputs"], value: items }];
+  if (declaredInputs === undefined) return [{ path: ["inputs"], value: items }];
   return items.map((value, index) => ({ path: ["inputs", list.length + index], value }));
 }
 

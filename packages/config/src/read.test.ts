@@ -34,7 +34,7 @@ describe("readServers", () => {
       {
         file: `${home}/.gemini/settings.json`,
         position: { line: 2, column: 8 },
-        message: `${home}/.gemini/settings.json:2:8: Expected a JSON value but found another token. Correct the file by hand.`,
+        message: `${home}/.gemini/settings.json:2:8: Expected a value but found another token. Correct the file by hand.`,
         cure: "Correct the file by hand.",
         host: "gemini-cli",
         scope: "user",

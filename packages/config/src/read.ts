@@ -1,4 +1,4 @@
-import { ConfigError, type Position, quoted } from "./config-error.ts";
+import { ConfigError, type Position, quoteName } from "./config-error.ts";
 import { disabledByMember, withDisabled } from "./disabled.ts";
 import { ConfigFiles, notATable, toProblem } from "./files/config-files.ts";
 import { type ParsedConfig, type Path, isTable, memberOf } from "./formats/format.ts";
@@ -96,11 +96,11 @@ export function readConfigFile(file: string, { host, scope = "project", folder, 
 function readLocation(rules: HostRules, location: FoundLocation, files: ConfigFiles): ConfiguredServer[] {
   const { file, path, scope, folder } = location;
   const place = { host: rules.id, file, scope, folder };
-  const parsed = files.read(rules, file, place);
-  if (!parsed) return [];
-  const table = files.try(place, () => tableAt(parsed, path, file)) ?? {};
+  const config = files.read(rules, file, place);
+  if (!config) return [];
+  const table = files.try(place, () => tableAt(config, path, file)) ?? {};
   return Object.entries(table).flatMap(([name, value]) => {
-    const server = readServer(rules, { location, parsed }, { name, value });
+    const server = readServer(rules, { location, config }, { name, value });
     return server ? [server] : [];
   });
 }
@@ -110,22 +110,17 @@ function tableAt({ value, positionOf }: ParsedConfig, path: Path, file: string):
   let table: unknown = value;
   for (const [index, key] of path.entries()) {
     table = memberOf(table, key) ?? {};
-    if (!isTable(table)) throw notATable(quoted(String(key)), file, positionOf(path.slice(0, index + 1)));
+    if (!isTable(table)) throw notATable(quoteName(String(key)), file, positionOf(path.slice(0, index + 1)));
   }
   return table as Readonly<Record<string, unknown>>;
 }
 
-interface Source {
-  readonly location: FoundLocation;
-  readonly parsed: ParsedConfig;
-}
-
 function readServer(
   rules: HostRules,
-  { location: { file, scope, folder, path }, parsed }: Source,
+  { location: { file, scope, folder, path }, config }: { location: FoundLocation; config: ParsedConfig },
   { name, value }: { name: string; value: unknown },
 ): ConfiguredServer | undefined {
-  const find = (...member: readonly string[]) => parsed.positionOf([...path, name, ...member]);
+  const find = (...member: readonly string[]) => config.positionOf([...path, name, ...member]);
   const start = find() ?? { line: 1, column: 1 };
   const positionOf = (...member: readonly string[]): Position => find(...member) ?? start;
   const place = { host: rules.id, file, scope, folder };
@@ -143,7 +138,7 @@ function readServer(
     return { ...base, target, isDisabled: true, disabledBy, problems: [] };
   } catch (error) {
     if (!(error instanceof InvalidEntry)) throw error;
-    const fact = `Server ${quoted(name)}: ${error.message}.`;
+    const fact = `Server ${quoteName(name)}: ${error.message}.`;
     const problem = new ConfigError("invalid_entry", fact, { file, position: positionOf(...error.path) });
     const problems = [toProblem(problem, place)];
     return { ...base, target: undefined, isDisabled: false, disabledBy: undefined, problems };

@@ -6,12 +6,12 @@ import { setMaxListeners } from "node:events";
  */
 export function onAbort(signal: AbortSignal | undefined, listener: (reason: unknown) => void): () => void {
   if (!signal) return () => {};
-  const aborted = (): void => listener(signal.reason);
+  const callListener = (): void => listener(signal.reason);
   if (signal.aborted) {
-    aborted();
+    callListener();
     return () => {};
   }
   setMaxListeners(0, signal);
-  signal.addEventListener("abort", aborted, { once: true });
-  return () => signal.removeEventListener("abort", aborted);
+  signal.addEventListener("abort", callListener, { once: true });
+  return () => signal.removeEventListener("abort", callListener);
 }

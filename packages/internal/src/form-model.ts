@@ -1,6 +1,7 @@
 import type { ElicitFormParams, JsonObject } from "mcparley";
 import type { InputRequestSource } from "mcparley/client";
 import { isObject } from "./is-object.ts";
+import { pointerKeys } from "./json-pointer.ts";
 
 /** The fields of a form, and the check of its answers. The host declares these types again, because they are public there. */
 export interface FormModel {
@@ -43,14 +44,14 @@ export function formModel(
   schema: ElicitFormParams["requestedSchema"],
   check: InputRequestSource["check"] = () => [],
 ): FormModel {
-  const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
+  const requiredNames = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
   const fields = Object.entries(schema.properties).map(([name, value]): FormField => {
     const property = isObject(value) ? value : {};
     return {
       name,
       title: text(property.title) ?? name,
       description: text(property.description),
-      isRequired: required.has(name),
+      isRequired: requiredNames.has(name),
       input: inputOf(property),
     };
   });
@@ -64,7 +65,7 @@ export function formModel(
 function inputOf(property: JsonObject): FormInput {
   if (property.type === "array") return choices(property);
   const options = optionsOf(property);
-  if (options.length > 0) return { type: "choice", options, initial: listed(property.default, options) };
+  if (options.length > 0) return { type: "choice", options, initial: listedValue(property.default, options) };
   const { type, default: initial } = property;
   if (type === "boolean") return { type, initial: typeof initial === "boolean" ? initial : undefined };
   if (type === "number" || type === "integer") {
@@ -94,15 +95,15 @@ function choices(property: JsonObject): FormInput {
     options,
     minItems: number(property.minItems),
     maxItems: number(property.maxItems),
-    initial: initial.flatMap((value) => listed(value, options) ?? []),
+    initial: initial.flatMap((value) => listedValue(value, options) ?? []),
   };
 }
 
 /** Returns the options of a choice: titled ones of `oneOf` or `anyOf`, or `enum` with the `enumNames` of 2025-06-18. */
 function optionsOf(property: JsonObject): FormOption[] {
-  const titled = [property.oneOf, property.anyOf].find((list): list is unknown[] => Array.isArray(list));
-  if (titled) {
-    return titled
+  const titledOptions = [property.oneOf, property.anyOf].find((list): list is unknown[] => Array.isArray(list));
+  if (titledOptions) {
+    return titledOptions
       .filter(isObject)
       .flatMap(({ const: value, title }) =>
         typeof value === "string" ? [{ value, title: text(title) ?? value }] : [],
@@ -121,7 +122,7 @@ function fieldOf(
   fields: readonly FormField[],
 ): string | undefined {
   if (path !== "") {
-    const name = path.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+    const [name] = pointerKeys(path);
     return fields.find((field) => field.name === name)?.name;
   }
   // A missing value is a problem of the whole content. Its message ends with the name of the property.
@@ -132,7 +133,7 @@ function fieldOf(
   return fields.find(isMissing)?.name;
 }
 
-function listed(value: unknown, options: readonly FormOption[]): string | undefined {
+function listedValue(value: unknown, options: readonly FormOption[]): string | undefined {
   return options.find((option) => option.value === value)?.value;
 }
 

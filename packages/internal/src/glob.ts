@@ -5,16 +5,16 @@
  * position cannot match more, so nothing is searched twice.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
-  const [first = "", ...others] = pattern.split("*");
-  const last = others.pop();
+  const [first = "", ...otherParts] = pattern.split("*");
+  const last = otherParts.pop();
   if (last === undefined) return pattern === text;
   if (!text.startsWith(first) || !text.endsWith(last)) return false;
   const end = text.length - last.length;
   let position = first.length;
-  for (const part of others) {
-    const found = text.indexOf(part, position);
-    if (found === -1) return false;
-    position = found + part.length;
+  for (const part of otherParts) {
+    const partIndex = text.indexOf(part, position);
+    if (partIndex === -1) return false;
+    position = partIndex + part.length;
   }
   return position <= end;
 }

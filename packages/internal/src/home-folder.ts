@@ -6,6 +6,6 @@ import { isAbsolute } from "node:path";
  * the files of the user, such as the list of what the user trusts, would be those of the current folder, which can be that of a project.
  */
 export function homeFolder(env: Readonly<Record<string, string | undefined>>): string {
-  const named = [env["HOME"], homedir()].find((folder) => folder !== undefined && isAbsolute(folder));
-  return named ?? userInfo().homedir;
+  const absoluteFolder = [env["HOME"], homedir()].find((folder) => folder !== undefined && isAbsolute(folder));
+  return absoluteFolder ?? userInfo().homedir;
 }

@@ -7,7 +7,8 @@ interface Position {
 /** Returns a function that converts offsets of a text to positions. Each call takes logarithmic time. */
 export function positionsIn(text: string): (offset: number) => Position {
   const starts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  for (let breakIndex = text.indexOf("\n"); breakIndex !== -1; breakIndex = text.indexOf("\n", breakIndex + 1))
+    starts.push(breakIndex + 1);
   return (offset) => {
     let [low, high] = [0, starts.length - 1];
     while (low < high) {

@@ -72,9 +72,9 @@ function canBeCode(text: string): boolean {
  * backslash ends it, as a slash does.
  */
 export function safeUrl(text: string): string {
-  const [, scheme = "", authority = "", rest = text] = /^(\w+:\/\/)([^/\\?#]*)(.*)$/s.exec(text) ?? [];
+  const [, scheme = "", authority = "", urlEnd = text] = /^(\w+:\/\/)([^/\\?#]*)(.*)$/s.exec(text) ?? [];
   const host = authority.replace(/^.*@/s, "[redacted]@");
-  return scheme + host + redact(rest.replace(/#.*$/s, "").replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1***"));
+  return scheme + host + redact(urlEnd.replace(/#.*$/s, "").replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1***"));
 }
 
 /** Returns the words of a command in which the values of secret options are replaced. */
@@ -83,7 +83,7 @@ export function safeWords(words: readonly string[]): string[] {
     if (/^https?:\/\//i.test(word)) return safeUrl(word);
     const value = secretOption(words, index);
     if (value !== undefined && !hasReference(value)) return withoutEnd(word, value);
-    return isSecretValue(word) && !hasReference(word) ? redacted(word) : word;
+    return isSecretValue(word) && !hasReference(word) ? redactWord(word) : word;
   });
 }
 
@@ -95,8 +95,8 @@ function secretOption(words: readonly string[], index: number): string | undefin
   const word = words[index] ?? "";
   const [, name = "", value] = /^(?:--?)?([\w.-]+)=(.*)$/s.exec(word) ?? [];
   if (value !== undefined && isSecretName(name)) return value;
-  const before = words[index - 1] ?? "";
-  const follows = /^--?[a-z]/i.test(before) && !before.includes("=") && isSecretName(before);
+  const previousWord = words[index - 1] ?? "";
+  const follows = /^--?[a-z]/i.test(previousWord) && !previousWord.includes("=") && isSecretName(previousWord);
   return follows && !word.startsWith("-") ? word : undefined;
 }
 
@@ -105,7 +105,7 @@ function withoutEnd(word: string, value: string): string {
   return `${word.slice(0, word.length - value.length)}***`;
 }
 
-function redacted(word: string): string {
-  const shown = redact(word);
-  return shown === word ? "***" : shown;
+function redactWord(word: string): string {
+  const redactedText = redact(word);
+  return redactedText === word ? "***" : redactedText;
 }

@@ -1,6 +1,6 @@
 import { chatCommand } from "../commands/chat.ts";
 import { commandHelp } from "../commands/help.ts";
-import { declaredCommands } from "../commands/run.ts";
+import { declaredCommands } from "../commands/all-commands.ts";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { yesNotice } from "../commands/connection/options.ts";
 import { hasOption, readOptions, readWords } from "../terminal/options.ts";

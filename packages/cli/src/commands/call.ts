@@ -8,6 +8,7 @@ import {
   wellFormedJson,
 } from "mcparley";
 import { matchesGlob } from "@mcparley/internal/glob";
+import { withSortedMembers } from "@mcparley/internal/sorted-members";
 import { readContent } from "mcparley/client";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
@@ -17,7 +18,7 @@ import { jsonText } from "../terminal/json-text.ts";
 import { allowCure } from "./connection/allow-cure.ts";
 import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";
 import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
-import { saveBinaries, saveText } from "./output/save-output.ts";
+import { saveOutput } from "./output/save-output.ts";
 import { whyUnasked } from "../terminal/questions/prompter.ts";
 import { type OptionValues, options, texts } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
@@ -60,10 +61,10 @@ export const callCommand: Command<typeof callOptions> = {
     "mcparley call add a=1 b=2 -- node server.js",
   ],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    const [word, ...others] = rest;
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    const [word, ...toolWords] = argumentWords;
     const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");
-    const args = await readArguments(others, sourcesOf(setting.io));
+    const args = await readArguments(toolWords, sourcesOf(setting.io));
     await useServer(target, { ...setting, callsTools: true }, (session) => call(name, args, session));
   },
 };
@@ -71,18 +72,29 @@ export const callCommand: Command<typeof callOptions> = {
 async function call(name: string, args: readonly TypedArgument[], session: CallSession): Promise<void> {
   const { options } = session;
   const { tool, names } = await findTool(name, session);
-  const received = tool ? await callFound(tool, args, session) : await callHidden(name, args, session);
+  const callResult = tool ? await callFound(tool, args, session) : await callHidden(name, args, session);
   session.screen.endProgress();
-  if (!received)
+  if (!callResult)
     throw new UsageError(
       `The server has no tool ${JSON.stringify(name)}.`,
       names.length === 0 ? mayHide : didYouMean(name, names),
     );
-  const result = { ...received, content: readContent(received.content) };
-  if (result.isError) throw new ToolError(errorText(result), { result: received });
-  if (options.output !== undefined) await save(result, options.output, session);
-  if (options.json) await printJson(received, session);
-  else if (options.output === undefined || hasBinary(result)) await printText(showResult(result, session), session);
+  const result = { ...callResult, content: readContent(callResult.content) };
+  if (result.isError) throw new ToolError(errorText(result), { result: callResult });
+  const { json, output } = options;
+  const { out: view } = session.screen;
+  const binaries = result.content.map(binaryOf);
+  const hasBinary = binaries.some((binary) => binary !== undefined);
+  if (output !== undefined) {
+    const text = (): string => `${resultText(result, { ...view, terminal: false })}\n`;
+    await saveOutput(output, { binaries, text }, session);
+  }
+  if (json) await printJson(callResult, session);
+  else if (output === undefined) await printText(resultText(result, view), session);
+  else if (hasBinary) {
+    const content = result.content.filter((_, index) => binaries[index] === undefined);
+    await printText(resultText({ ...result, content }, view), session);
+  }
 }
 
 /** Returns the tool with this name, and the names of the tools listed before it. */
@@ -162,10 +174,12 @@ async function callHidden(
 async function confirmDestructive({ name, annotations }: Tool, { options, questions }: CallSession): Promise<void> {
   if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
   if (options.allow.some((pattern) => matchesGlob(pattern, name))) return;
-  const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
-  if (agreed) return;
+  const isConfirmed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
+  if (isConfirmed) return;
   const cure =
-    agreed === undefined ? ` It may make destructive changes, and ${whyUnasked(options)}. ${allowCure([name])}` : "";
+    isConfirmed === undefined
+      ? ` It may make destructive changes, and ${whyUnasked(options)}. ${allowCure([name])}`
+      : "";
   throw new Declined(`The tool "${name}" was not called.${cure}`);
 }
 
@@ -174,42 +188,26 @@ function errorText({ content }: CallToolResult): string {
   return texts.join("\n") || "The tool failed without an error message.";
 }
 
-function hasBinary({ content }: CallToolResult): boolean {
-  return content.some((block) => binaryOf(block) !== undefined);
-}
-
-async function save(result: CallToolResult, file: string, session: CallSession): Promise<void> {
-  const binaries = result.content.map(binaryOf).filter((binary) => binary !== undefined);
-  if (binaries.length > 0) await saveBinaries(binaries, file, session);
-  else await saveText(`${resultText(result, { ...session.screen.out, terminal: false })}\n`, file, session);
-}
-
-function showResult(result: CallToolResult, { options, screen }: CallSession): string {
-  if (options.output === undefined) return resultText(result, screen.out);
-  const rest = result.content.filter((block) => binaryOf(block) === undefined);
-  return resultText({ ...result, content: rest }, screen.out);
-}
-
 /**
  * Returns the content of a result as text, or the structured content if the text only repeats it.
  *
  * If both differ, only `--json` shows the structured content.
  */
 function resultText({ content, structuredContent }: CallToolResult, view: View): string {
-  const own = content.filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent));
-  const blocks = own.map((block) => showContent(block, view));
+  const shownContent = content.filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent));
+  const blocks = shownContent.map((block) => showContent(block, view));
   if (structuredContent === undefined) return blocks.join("\n");
-  if (!own.some((block) => block.type === "text")) {
+  if (!shownContent.some((block) => block.type === "text")) {
     return [...blocks, showJson(structuredContent, view)].join("\n");
   }
   if (view.terminal) blocks.push(view.style.dim("[The result also has structured content: --json shows it.]"));
   return blocks.join("\n");
 }
 
-function mirrors(text: string, structured: unknown): boolean {
-  if (structured === undefined) return false;
+function mirrors(text: string, structuredContent: unknown): boolean {
+  if (structuredContent === undefined) return false;
   try {
-    return canonical(JSON.parse(text)) === canonical(structured);
+    return canonical(JSON.parse(text)) === canonical(structuredContent);
   } catch {
     return false;
   }
@@ -217,7 +215,5 @@ function mirrors(text: string, structured: unknown): boolean {
 
 /** Returns JSON with sorted members, for comparison. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,
-  );
+  return JSON.stringify(value, (_key, member: unknown) => (isObject(member) ? withSortedMembers(member) : member));
 }

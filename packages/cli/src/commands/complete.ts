@@ -19,8 +19,8 @@ export const completeCommand: Command<typeof completeOptions> = {
   ],
   examples: ["mcparley complete handbook prompt:code_review language py"],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    const [word, argument, value, ...others] = rest;
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    const [word, argument, value, ...contextWords] = argumentWords;
     const hint = "Such as: mcparley complete handbook prompt:code_review language py";
     const reference = readReference(
       requireWord(word, "Which prompt or resource template? prompt:NAME or URI-TEMPLATE is missing.", hint),
@@ -28,7 +28,7 @@ export const completeCommand: Command<typeof completeOptions> = {
     const name = requireWord(argument, "Which argument? ARGUMENT is missing.", hint);
     if (value === undefined)
       throw new UsageError("Which text was typed so far? VALUE is missing.", "VALUE can be empty: ''");
-    const context = Object.fromEntries(textArguments(await readArguments(others, sourcesOf(setting.io))));
+    const context = Object.fromEntries(textArguments(await readArguments(contextWords, sourcesOf(setting.io))));
     await useServer(target, setting, (session) => complete({ reference, argument: { name, value }, context }, session));
   },
 };

@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import { run } from "../command-line.ts";
 import { openFolder } from "../serve/live-folder.ts";
 import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
-import { helpTopics } from "./help.ts";
-import { clientCommands, declaredCommands } from "./run.ts";
+import { helpTopics } from "./help-topics.ts";
+import { clientCommands, declaredCommands } from "./all-commands.ts";
 import { readCommand } from "./testing/read-command.ts";
 import { fakeIo, runWith } from "./testing/fake-io.ts";
 
 const names = [...clientCommands.keys()];
+const topics = Object.entries(helpTopics);
 const optionsOf = (name: string) => Object.values(declaredCommands.get(name)!.options);
 /** The options of all commands. Several can have one name. */
 const allOptions = [...new Set([...declaredCommands.keys()].flatMap(optionsOf))];
@@ -20,22 +21,32 @@ async function helpOf(name: string): Promise<string> {
   return io.out();
 }
 
-/** Returns the help of `mcparley chat`, which has no target in front of its words. */
-async function helpOfChat(): Promise<string> {
+/** Returns the help of `mcparley chat` or `mcparley serve`, which have no target in front of their words. */
+async function helpOfRoom(name: "chat" | "serve"): Promise<string> {
   const io = fakeIo({ terminal: true });
-  expect(await run(["chat", "--help"], { ...io, onTerminate: () => () => {} })).toBe(0);
+  expect(await run([name, "--help"], { ...io, onTerminate: () => () => {} })).toBe(0);
   return io.out();
 }
 
-test("mcparley chat --help is at most 80 columns wide", async () => {
-  const lines = (await helpOfChat()).split("\n");
-  expect(lines[0]).toBe("mcparley chat [TARGET ...]");
+test.each([
+  ["chat", "mcparley chat [TARGET ...]"],
+  ["serve", "mcparley serve DIR"],
+] as const)("mcparley %s --help is at most 80 columns wide", async (name, usage) => {
+  const lines = (await helpOfRoom(name)).split("\n");
+  expect(lines[0]).toBe(usage);
   for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
+});
+
+test("mcparley serve --help has the contents of the folder, the exit codes, and no page about targets", async () => {
+  const page = await helpOfRoom("serve");
+  expect(page).toMatch(/^Contents of the folder\n {2}prompts\/\*\*\/\*\.md +Markdown/m);
+  expect(page).toMatch(/^Exit codes\n {2}0 +ended by Ctrl-C/m);
+  expect(page).toContain("TOPIC is exit-codes.");
 });
 
 test("the help of a command names a topic exactly if the command has its options", async () => {
   const pages = new Map(await Promise.all(names.map(async (name) => [name, await helpOf(name)] as const)));
-  for (const [name, page] of pages.set("chat", await helpOfChat())) {
+  for (const [name, page] of pages.set("chat", await helpOfRoom("chat"))) {
     const [, topics = ""] = /TOPIC is ([^.]*)\./.exec(page.replaceAll("\n", " ")) ?? [];
     for (const topic of ["network", "signing-in"] as const) {
       const hasOptions = optionsOf(name).some((option) => option.topic === topic);
@@ -87,11 +98,11 @@ function valueOf(option: string): string {
 }
 
 test("describes each option in one place", async () => {
-  const pages = await Promise.all([...names.map(helpOf), helpOfChat()]);
-  const topics = [...helpTopics.values()].map((topic) => topic(80));
+  const pages = await Promise.all([...names.map(helpOf), helpOfRoom("chat"), helpOfRoom("serve")]);
+  const texts = topics.map(([, topic]) => topic(80));
   for (const { name, description } of allOptions) {
     const start = description.slice(0, 20);
-    const inTopics = topics.filter((page) => page.includes(start)).length;
+    const inTopics = texts.filter((page) => page.includes(start)).length;
     const inCommands = pages.filter((page) => page.includes(start)).length;
     expect(inTopics + inCommands, name).toBeGreaterThan(0);
     if (inTopics === 0) expect(inCommands, name).toBeLessThanOrEqual(3);
@@ -99,7 +110,7 @@ test("describes each option in one place", async () => {
 });
 
 describe("mcparley help", () => {
-  test.each([...helpTopics.keys()])("%s fits 80 columns", async (topic) => {
+  test.each(topics.map(([name]) => name))("%s fits 80 columns", async (topic) => {
     const io = fakeIo({ terminal: true });
     expect(await run(["help", topic], { ...io, onTerminate: () => () => {} })).toBe(0);
     for (const line of io.out().split("\n")) expect(line.length).toBeLessThanOrEqual(80);
@@ -114,14 +125,14 @@ describe("mcparley help", () => {
   });
 
   test("describes each option once", () => {
-    for (const [topic, page] of helpTopics) {
+    for (const [topic, page] of topics) {
       const options = page(80).match(/(?<=^ {2}(?:-\w, | {4}))--[a-z-]+/gm) ?? [];
       expect(options, topic).toEqual([...new Set(options)]);
     }
   });
 
   test("lists each exit code", () => {
-    expect(helpTopics.get("exit-codes")!(80)).toMatch(/\n {2}130 +ended with Ctrl-C/);
+    expect(helpTopics["exit-codes"](80)).toMatch(/\n {2}130 +ended with Ctrl-C/);
   });
 });
 
@@ -146,7 +157,7 @@ test("has examples that work with the handbook", async () => {
 });
 
 test("the page about questions has each option that answers one in advance", () => {
-  const page = helpTopics.get("questions")?.(80) ?? "";
+  const page = helpTopics.questions(80);
   for (const option of ["answer", "send-answers", "sample", "allow", "trust", "no-input"]) {
     expect(page).toMatch(new RegExp(`^ .*--${option}\\b`, "m"));
   }

@@ -36,8 +36,8 @@ export const listCommand: Command<typeof listOptions> = {
   ],
   examples: ["mcparley list http://127.0.0.1:3333/mcp", "mcparley list handbook tools --json"],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    const [word, ...more] = rest;
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    const [word, ...more] = argumentWords;
     requireNoMore(more, "list accepts one kind");
     const kind = word === undefined ? undefined : readKind(word);
     await useServer(target, setting, (session) => list(kind, session));
@@ -106,27 +106,23 @@ async function fetchOffer(kind: keyof Offer | undefined, { client, request }: Li
   ] as const;
   const offer: Record<string, unknown[]> = {};
   const failures: Failure[] = [];
-  const returned: Record<string, number> = {};
+  const entryCounts: Record<string, number> = {};
   for (const { name, method, isOffered, list } of parts) {
     if (kind === undefined ? !isOffered : kind !== name) continue;
     try {
       const entries: unknown[] = (offer[name] = isOffered ? await list().all() : []);
       const templates = kind === undefined ? "resources" : "templates";
       const subject = name === "resourceTemplates" ? templates : name;
-      if (isOffered) returned[subject] = (returned[subject] ?? 0) + entries.length;
+      if (isOffered) entryCounts[subject] = (entryCounts[subject] ?? 0) + entries.length;
     } catch (error) {
       if (request.signal?.aborted) throw error;
-      if (isUnknownMethod(error)) offer[name] = [];
+      // Servers with resources and no templates often declare `resources` and answer so.
+      if (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound) offer[name] = [];
       else failures.push({ method, error });
     }
   }
-  const emptyLists = Object.keys(returned).filter((subject) => returned[subject] === 0);
+  const emptyLists = Object.keys(entryCounts).filter((subject) => entryCounts[subject] === 0);
   return { offer, failures, emptyLists };
-}
-
-/** Whether the server lacks the method. Servers with resources and no templates often declare `resources` and answer so. */
-function isUnknownMethod(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
 }
 
 function header(session: ListSession): string {
@@ -147,15 +143,15 @@ const shortest = { length: 240, lines: 3 };
 
 /** Returns the instructions for the model, or their start. They are often much longer than the lists. */
 function showInstructions(instructions: string, { options, screen }: ListSession): string[] {
-  const whole = paragraph(instructions, screen.out);
+  const fullText = paragraph(instructions, screen.out);
   const start = paragraph(cutAtWord(instructions.trim()), screen.out).split("\n").slice(0, shortest.lines).join("\n");
-  if (options.instructions || start === whole) return [whole];
+  if (options.instructions || start === fullText) return [fullText];
   const count = instructions.trim().length;
   return [`${start} ...`, screen.out.style.dim(`[${count} characters of instructions: --instructions shows all]`)];
 }
 
 function cutAtWord(text: string): string {
   if (text.length <= shortest.length) return text;
-  const cut = text.slice(0, shortest.length);
-  return cut.slice(0, Math.max(cut.search(/\s\S*$/), 0)) || cut;
+  const start = text.slice(0, shortest.length);
+  return start.slice(0, Math.max(start.search(/\s\S*$/), 0)) || start;
 }

@@ -35,13 +35,13 @@ export const loginCommand: Command<typeof loginOptions> = {
   async run(words, setting) {
     const { screen, stop } = setting;
     const { json, timeout: limit, newClient } = setting.options;
-    const at = await chooseHttpServer({ name: "login" }, words, setting);
-    const { server } = at;
+    const httpServer = await chooseHttpServer({ name: "login" }, words, setting);
+    const { server } = httpServer;
     stop.limit(limit);
-    const authorization = await openAuthorization({ ...setting, ...at, isAskedFor: true });
+    const authorization = await openAuthorization({ ...setting, ...httpServer, isAskedFor: true });
     await authorization.oauth.signIn(server, { signal: stop.signal, newClient });
     await authorization.rememberClient();
-    await sendAuthorized(authorization.oauth, at, setting);
+    await sendAuthorized(authorization.oauth, httpServer, setting);
     const account = await accountAt(server, authorization);
     const subject = account.subject === undefined ? "" : ` as ${account.subject}`;
     if (json) await printJson(account, { screen }, "line");

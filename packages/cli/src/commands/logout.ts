@@ -33,9 +33,9 @@ export const logoutCommand: Command<typeof logoutOptions> = {
   examples: ["mcparley logout https://example.com/mcp"],
   async run(words, setting) {
     const { screen } = setting;
-    const at = await chooseHttpServer({ name: "logout" }, words, setting);
-    const { server } = at;
-    const authorization = await openAuthorization({ ...setting, ...at, isAskedFor: true });
+    const httpServer = await chooseHttpServer({ name: "logout" }, words, setting);
+    const { server } = httpServer;
+    const authorization = await openAuthorization({ ...setting, ...httpServer, isAskedFor: true });
     const account = await authorization.oauth.whoami(server);
     const outcome = await signOut(server, authorization).catch((error: unknown) => {
       throw account ? notRevoked(error, account) : error;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { UsageError } from "../terminal/io.ts";
 import { callCommand } from "./call.ts";
 import { yesNotice } from "./connection/options.ts";
-import { declaredCommands } from "./run.ts";
+import { declaredCommands } from "./all-commands.ts";
 import { readCommand } from "./testing/read-command.ts";
 
 /** Reads words with the options of `mcparley call`. */
@@ -97,8 +97,9 @@ test("an option of other commands names all of them", () => {
       return (error as UsageError).hint;
     }
   };
-  expect(hintOf("watch --allow x")).toBe("It is an option of mcparley call, mcparley chat.");
-  expect(hintOf("logout --no-browser")).toMatch(/mcparley login, mcparley chat\.$/);
+  expect(hintOf("watch --allow x")).toBe("It is an option of mcparley chat, mcparley call.");
+  expect(hintOf("logout --no-browser")).toMatch(/mcparley chat, .*mcparley login\.$/);
+  expect(hintOf("call --port 1")).toBe("It is an option of mcparley serve.");
   expect(hintOf("whoami --scope x")).toMatch(
     /mcparley login.*mcparley add, mcparley remove|mcparley add.*mcparley login/,
   );

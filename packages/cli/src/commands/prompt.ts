@@ -4,7 +4,7 @@ import { type TypedArgument, promptArguments, readArguments, requireWord, source
 import { UsageError } from "../terminal/io.ts";
 import { type View, printJson, printText } from "../terminal/screen.ts";
 import { binaryOf, showContent } from "../terminal/show-content.ts";
-import { saveBinaries, saveText } from "./output/save-output.ts";
+import { saveOutput } from "./output/save-output.ts";
 import type { OptionValues } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
@@ -26,10 +26,10 @@ export const promptCommand: Command<typeof promptOptions> = {
   ],
   examples: ["mcparley prompt handbook code_review code=@main.ts"],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    const [word, ...others] = rest;
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    const [word, ...promptWords] = argumentWords;
     const name = requireWord(word, "Which prompt? NAME is missing.", "mcparley list TARGET prompts shows them.");
-    const args = await readArguments(others, sourcesOf(setting.io));
+    const args = await readArguments(promptWords, sourcesOf(setting.io));
     await useServer(target, setting, (session) => getPrompt(name, args, session));
   },
 };
@@ -40,7 +40,10 @@ async function getPrompt(name: string, args: readonly TypedArgument[], session: 
   const result = await client.getPrompt(prompt.name, promptArguments(prompt, args), request);
   screen.endProgress();
   const messages = readPromptMessages(result.messages);
-  if (options.output !== undefined) await save(messages, options.output, session);
+  if (options.output !== undefined) {
+    const text = (): string => `${promptText(messages, { ...screen.out, terminal: false })}\n`;
+    await saveOutput(options.output, { binaries: messages.map(({ content }) => binaryOf(content)), text }, session);
+  }
   if (options.json) await printJson(result, session);
   else if (options.output === undefined) await printText(promptText(messages, screen.out), session);
 }
@@ -56,12 +59,6 @@ async function findPrompt(name: string, { client, request }: PromptSession): Pro
     `The server has no prompt ${JSON.stringify(name)}.`,
     names.length === 0 ? mayHide : didYouMean(name, names),
   );
-}
-
-async function save(messages: readonly PromptMessage[], file: string, session: PromptSession): Promise<void> {
-  const binaries = messages.map(({ content }) => binaryOf(content)).filter((binary) => binary !== undefined);
-  if (binaries.length > 0) await saveBinaries(binaries, file, session);
-  else await saveText(`${promptText(messages, { ...session.screen.out, terminal: false })}\n`, file, session);
 }
 
 function promptText(messages: readonly PromptMessage[], view: View): string {

@@ -4,7 +4,7 @@ import { nearest } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/io.ts";
 import { printJson, printText } from "../terminal/screen.ts";
 import { binaryIn, showText, summarize } from "../terminal/show-content.ts";
-import { decodedSlices, encodedSlices, saveBinaries, saveText } from "./output/save-output.ts";
+import { decodedSlices, encodedSlices, saveOutput } from "./output/save-output.ts";
 import type { OptionValues } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
@@ -29,8 +29,8 @@ export const readCommand: Command<typeof readOptions> = {
     "mcparley read handbook handbook://resources/incidents.csv -o incidents.csv",
   ],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    const [word, ...more] = rest;
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    const [word, ...more] = argumentWords;
     const uri = requireWord(word, "Which resource? URI is missing.", "mcparley list TARGET resources shows them.");
     requireNoMore(more, "read accepts one URI");
     await useServer(target, setting, (session) => read(uri, session));
@@ -43,38 +43,34 @@ async function read(uri: string, session: ReadSession): Promise<void> {
   const result = await client.readResource(uri, request).catch((error: unknown) => explain(error, uri, session));
   screen.endProgress();
   const contents = readResourceContents(result.contents);
-  if (options.output !== undefined) await save(contents, options.output, session);
+  if (options.output !== undefined) {
+    const text = (): string => contents.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n");
+    await saveOutput(options.output, { binaries: contents.map(binaryIn), text }, session);
+  }
   if (options.json) await printJson(result, session);
   else if (options.output === undefined) for (const part of contents) await print(part, session);
 }
 
 async function print(contents: ResourceContents, session: ReadSession): Promise<void> {
-  const { out } = session.screen;
+  const { out: view } = session.screen;
   const binary = binaryIn(contents);
-  if (binary && out.terminal) await printText(summarize(binary, `resource ${contents.uri}`, out), session);
+  if (binary && view.terminal) await printText(summarize(binary, `resource ${contents.uri}`, view), session);
   else if (binary) await session.screen.printAll(decodedSlices(binary.data));
-  else if ("text" in contents && out.terminal) await printText(showText(contents.text, out), session);
+  else if ("text" in contents && view.terminal) await printText(showText(contents.text, view), session);
   else if ("text" in contents) await session.screen.printAll(encodedSlices(contents.text));
-}
-
-async function save(contents: readonly ResourceContents[], file: string, session: ReadSession): Promise<void> {
-  const binaries = contents.map(binaryIn).filter((binary) => binary !== undefined);
-  if (binaries.length > 0) return saveBinaries(binaries, file, session);
-  const texts = contents.flatMap((part) => ("text" in part ? [part.text] : []));
-  return saveText(texts.join("\n"), file, session);
 }
 
 /** Adds a suggestion to the error for an unknown URI, because the cause is most often a typing error. */
 async function explain(error: unknown, uri: string, { client, request }: ReadSession): Promise<never> {
   if (!isResourceNotFound(error)) throw error;
   // The suggestion is optional: a server that cannot list its resources has no effect on the error.
-  const listed = await client
+  const resources = await client
     .listResources(request)
     .all()
     .catch(() => []);
   const similar = nearest(
     uri,
-    listed.map((resource) => resource.uri),
+    resources.map((resource) => resource.uri),
   );
   throw new UsageError(
     `The server has no resource ${JSON.stringify(uri)}.`,

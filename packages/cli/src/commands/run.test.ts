@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { LocalError } from "mcparley";
 import { describe, expect, test } from "vitest";
 import { runClientCommand } from "./run.ts";
-import { cancelled, exampleServer, hostile } from "./testing/example-server.ts";
+import { cancelledTools, exampleServer, hostile } from "./testing/example-server.ts";
 import { fakeIo, runWith } from "./testing/fake-io.ts";
 
 const server = exampleServer();
@@ -13,13 +13,13 @@ const control = /\u001b\[(?!\d*m|2K)|[\u0000-\u0008\u000b\u000c\u000e-\u001a]/;
 
 describe("Ctrl-C and broken pipes", () => {
   test("cancels the call at the first Ctrl-C, and notifies the server", async () => {
-    cancelled.length = 0;
+    cancelledTools.length = 0;
     const io = fakeIo({ server });
     const done = runClientCommand("call", [url, "wait"], io);
     await io.seen("waiting");
     io.pressCtrlC();
     expect(await done).toBe(130);
-    expect(cancelled).toEqual(["wait"]);
+    expect(cancelledTools).toEqual(["wait"]);
     expect(io.err()).toContain("Stopping. Press Ctrl-C again to exit immediately.");
     expect(io.out()).toBe("");
   });

@@ -7,47 +7,13 @@ import { type Words, hasOption, readOptions, readWords } from "../terminal/optio
 import { Screen, printText } from "../terminal/screen.ts";
 import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
 import { Stop, endedBySignal } from "../terminal/stop.ts";
-import { addCommand } from "./add.ts";
-import { callCommand } from "./call.ts";
-import { chatCommand } from "./chat.ts";
-import { completeCommand } from "./complete.ts";
-import type { Command, CommandDeclaration, CommandSetting } from "./connection/command.ts";
+import { clientCommands, declaredCommands } from "./all-commands.ts";
+import type { CommandSetting } from "./connection/command.ts";
 import { commonOptions, formerYes, yesNotice } from "./connection/options.ts";
 import { type FailureFacts, reportError } from "./connection/report-error.ts";
 import { commandHelp } from "./help.ts";
-import { listCommand } from "./list.ts";
-import { loginCommand } from "./login.ts";
-import { logoutCommand } from "./logout.ts";
-import { promptCommand } from "./prompt.ts";
-import { readCommand } from "./read.ts";
-import { removeCommand } from "./remove.ts";
-import { serversCommand } from "./servers.ts";
-import { watchCommand } from "./watch.ts";
-import { whoamiCommand } from "./whoami.ts";
 
-export { helpTopics } from "./help.ts";
-
-/** The commands that use a server or configurations, by name. */
-export const clientCommands: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ["list", listCommand],
-  ["call", callCommand],
-  ["prompt", promptCommand],
-  ["read", readCommand],
-  ["complete", completeCommand],
-  ["watch", watchCommand],
-  ["login", loginCommand],
-  ["logout", logoutCommand],
-  ["whoami", whoamiCommand],
-  ["servers", serversCommand],
-  ["add", addCommand],
-  ["remove", removeCommand],
-]);
-
-/** All commands whose options are declared. */
-export const declaredCommands: ReadonlyMap<string, CommandDeclaration> = new Map<string, CommandDeclaration>([
-  ...clientCommands,
-  ["chat", chatCommand],
-]);
+export { helpPage } from "./help-topics.ts";
 
 /**
  * Runs one of the commands that use a server and returns the exit code. Reports errors and does not throw them.
@@ -72,8 +38,8 @@ export async function runClientCommand(name: string, argv: readonly string[], io
       (error: unknown) => endedBy(error, stop) ?? reportError(inTime(error, facts, stop), { ...report, ...facts }),
     );
     // The request of a renewal is not aborted with the call for which the tokens are renewed.
-    const released = work.then((code) => credentialsReleased().then(() => code));
-    return await Promise.race([released, stop.secondSignal.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
+    const workAndRelease = work.then((code) => credentialsReleased().then(() => code));
+    return await Promise.race([workAndRelease, stop.secondSignal.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
   } catch (error) {
     // The report itself could not be written.
     screen.note(error instanceof Error ? error.message : String(error));
@@ -106,7 +72,7 @@ async function runCommand(
   const { screen, facts } = setting;
   const command = clientCommands.get(name);
   if (!command)
-    throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
+    throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, declaredCommands.keys()));
   const options = readOptions(words, { name, options: command.options }, declaredCommands);
   const isFormerYes = options.yes === true && command.options.yes === formerYes;
   if (isFormerYes) screen.noteParagraph(yesNotice(command.options));

@@ -20,8 +20,8 @@ export const watchCommand: Command<typeof watchOptions> = {
   ],
   examples: ["mcparley watch handbook", "mcparley watch handbook handbook://resources/on-call.md"],
   async run(words, setting) {
-    const { target, rest } = await chooseTarget(words, setting);
-    await useServer(target, setting, (session) => watch(rest, session));
+    const { target, argumentWords } = await chooseTarget(words, setting);
+    await useServer(target, setting, (session) => watch(argumentWords, session));
   },
 };
 
@@ -56,8 +56,11 @@ function listsThatChange({ client }: Session): ListenFilter {
   return { tools: !!tools?.listChanged, prompts: !!prompts?.listChanged, resources: !!resources?.listChanged };
 }
 
-function requireAny({ tools, prompts, resources, uris: watched = [] }: ListenFilter, uris: readonly string[]): void {
-  if (tools || prompts || resources || watched.length > 0) return;
+function requireAny(
+  { tools, prompts, resources, uris: watchedUris = [] }: ListenFilter,
+  uris: readonly string[],
+): void {
+  if (tools || prompts || resources || watchedUris.length > 0) return;
   const what =
     uris.length > 0 ? "does not notify clients of changed resources" : "does not notify clients of changed lists";
   throw new LocalError("not_capable", `This server ${what}.`);
@@ -70,8 +73,8 @@ function describe({ tools, prompts, resources, uris = [] }: ListenFilter): strin
 }
 
 async function report(change: ServerChange, { options, screen }: Session): Promise<void> {
-  const at = new Date();
-  if (options.json) return printJson({ at: at.toISOString(), ...change }, { screen }, "line");
+  const time = new Date();
+  if (options.json) return printJson({ at: time.toISOString(), ...change }, { screen }, "line");
   const what = change.kind === "updated" ? `updated ${visibleLine(change.uri)}` : `${change.kind} changed`;
-  return screen.print(`${at.toTimeString().slice(0, 8)} ${what}\n`);
+  return screen.print(`${time.toTimeString().slice(0, 8)} ${what}\n`);
 }

@@ -20,8 +20,11 @@ export const whoamiCommand: Command<typeof whoamiOptions> = {
   examples: ["mcparley whoami https://example.com/mcp", "mcparley whoami https://example.com/mcp --json"],
   async run(words, setting) {
     const { screen } = setting;
-    const at = await chooseHttpServer({ name: "whoami", sendsNothing: true }, words, setting);
-    const account = await accountAt(at.server, await openAuthorization({ ...setting, ...at, isAskedFor: true }));
+    const httpServer = await chooseHttpServer({ name: "whoami", sendsNothing: true }, words, setting);
+    const account = await accountAt(
+      httpServer.server,
+      await openAuthorization({ ...setting, ...httpServer, isAskedFor: true }),
+    );
     if (setting.options.json) await printJson(account, { screen });
     else await printText(showAccount(account, screen.out), { screen });
   },

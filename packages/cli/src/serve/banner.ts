@@ -22,8 +22,8 @@ const width = 80;
 /** Returns the text that is printed when a folder is served over HTTP: its URL, its contents and client setups. */
 export function banner(input: BannerInput, style: Style): string {
   const { url, contents, problems, watching, command, workers, legacySse } = input;
-  const { name, version, title } = contents.settings;
-  const titled = title === undefined || title === name ? "" : ` (${title})`;
+  const { name, version, title } = contents.settings.info;
+  const titleText = title === undefined || title === name ? "" : ` (${title})`;
   const setups = clientSetups(name, url).flatMap(({ client, where, lines }) => [
     `  ${style.bold(client)}${where === undefined ? "" : `, in ${where}`}`,
     ...lines.map((line) => `    ${line}`),
@@ -31,13 +31,13 @@ export function banner(input: BannerInput, style: Style): string {
   const end =
     watching === undefined ? "Press Ctrl-C to stop." : `Watching ${watching} for changes. Press Ctrl-C to stop.`;
   return [
-    `${style.bold(`${name} ${version}`)}${titled} is served at`,
+    `${style.bold(`${name} ${version}`)}${titleText} is served at`,
     "",
     `  ${style.bold(url)}`,
     ...(workers === undefined ? [] : [`  in ${count(workers, "worker process", "worker processes")}`]),
     ...(legacySse === undefined ? [] : [`  ${legacySse} (HTTP+SSE, for clients of 2024-11-05)`]),
     "",
-    ...offered(contents),
+    ...offerLines(contents),
     ...(problems > 0
       ? ["", style.yellow(`${count(problems, "problem")} in the folder; see the end of this output.`)]
       : []),
@@ -54,7 +54,7 @@ export function banner(input: BannerInput, style: Style): string {
 }
 
 /** Lists the number of entries of each kind, and as many of their names as fit. */
-function offered({ tools, prompts, resources, skills }: FolderContents): string[] {
+function offerLines({ tools, prompts, resources, skills }: FolderContents): string[] {
   const files = resources.filter(({ definition }) => !definition.uri.includes("{"));
   const kinds = [
     { label: count(prompts.length, "prompt"), names: prompts.map(({ name }) => name) },
@@ -62,9 +62,11 @@ function offered({ tools, prompts, resources, skills }: FolderContents): string[
     { label: count(files.length, "resource"), names: files.map(({ name }) => name.replace(/^resources\//, "")) },
     ...(skills.length > 0 ? [{ label: count(skills.length, "skill"), names: skills.map(({ name }) => name) }] : []),
   ];
-  const left = Math.max(...kinds.map(({ label }) => label.length)) + 4;
+  const labelWidth = Math.max(...kinds.map(({ label }) => label.length)) + 4;
   return kinds.flatMap(({ label, names }) =>
-    fit(names, width - left).map((line, index) => `${(index === 0 ? `  ${label}` : "").padEnd(left)}${line}`.trimEnd()),
+    fit(names, width - labelWidth).map((line, index) =>
+      `${(index === 0 ? `  ${label}` : "").padEnd(labelWidth)}${line}`.trimEnd(),
+    ),
   );
 }
 

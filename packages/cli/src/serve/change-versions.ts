@@ -14,11 +14,11 @@ interface Versions {
  * Returns a function that calculates the version of a change: a digest of the folder's lists, with the stamps of its files. Processes that serve the same folder return the same versions.
  */
 export function changeVersions(contents: () => FolderContents): (change: Change) => string {
-  const known = new WeakMap<FolderContents, Versions>();
+  const versionsOfContents = new WeakMap<FolderContents, Versions>();
   return (change) => {
     const current = contents();
-    const versions = known.get(current) ?? versionsOf(current);
-    known.set(current, versions);
+    const versions = versionsOfContents.get(current) ?? versionsOf(current);
+    versionsOfContents.set(current, versions);
     if ("list" in change) return versions.lists.get(change.list) ?? listVersion(current, change.list, versions.lists);
     return versions.byUri.get(change.uri) ?? versions.byUri.get(skillOf(change.uri, versions.byUri)) ?? "removed";
   };
@@ -35,8 +35,8 @@ function listVersion(
   list: "tools" | "prompts" | "resources",
   lists: Map<string, string>,
 ): string {
-  const listed = list === "resources" ? [...contents.resources, ...contents.skills] : contents[list];
-  const version = digest(JSON.stringify(listed.map(({ name, shape }) => [name, shape])));
+  const entries = list === "resources" ? [...contents.resources, ...contents.skills] : contents[list];
+  const version = digest(JSON.stringify(entries.map(({ name, shape }) => [name, shape])));
   lists.set(list, version);
   return version;
 }

@@ -1,14 +1,14 @@
+import { isLoopback } from "@mcparley/internal/loopback";
 import { LocalError } from "mcparley";
 import type { ProtectedResource } from "mcparley/auth";
 import { type RunningHttpServer, listen } from "mcparley/node";
-import { UsageError } from "../terminal/io.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { writeText } from "../terminal/output.ts";
 import { styleFor } from "../terminal/text.ts";
 import { banner, commandName } from "./banner.ts";
 import type { LiveFolder } from "./live-folder.ts";
 import type { ServeOptions } from "./serve-options.ts";
-import { type ServeIo, type Serving, readFolder, startWatch } from "./serving.ts";
-import { isLoopback } from "./settings/loopback.ts";
+import { type Serving, readFolder, startWatch } from "./serving.ts";
 import type { OpenStore } from "./settings/open-store.ts";
 import { type ProblemReport, formatProblem, problemReport } from "./yaml/problem.ts";
 
@@ -25,42 +25,40 @@ export interface FolderService {
 export async function startHttp(serving: Serving, beforeListening: () => void = () => {}): Promise<FolderService> {
   const { options, io, isFirst } = serving;
   const tellOnce = isFirst ? serving.tell : () => {};
-  const opened: (() => Promise<void>)[] = [];
+  const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    for (const end of opened.splice(0).toReversed()) await end();
+    for (const end of closers.splice(0).toReversed()) await end();
   };
   try {
     const openStore = await storeOf(options, io, serving.tell);
-    if (openStore) opened.push(() => openStore.close());
+    if (openStore) closers.push(() => openStore.close());
     const live = await readFolder(openStore ? { ...serving, store: openStore.store } : serving);
     const auth = await protection(live, io);
     const report = problemReport(live.folder, io.cwd, tellOnce);
     if (options.watch) {
       const watch = await startWatch(live, report, tellOnce);
-      opened.push(() => watch.close());
+      closers.push(() => watch.close());
       await watch.ready;
     }
     beforeListening();
-    const listening = await open({ live, auth, options, io });
-    opened.push(async () => {
+    const listening = await open(live, auth, serving);
+    closers.push(async () => {
       await listening.drain();
       await listening.close();
     });
-    const show = (): void => showService({ url: listening.url, live, report, options, io });
-    return { url: listening.url, show, close };
+    const { url } = listening;
+    return { url, show: () => showService(url, { live, report }, serving), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-interface ShownService extends Pick<Serving, "options" | "io"> {
-  url: string;
-  live: LiveFolder;
-  report: ProblemReport;
-}
-
-function showService({ url, live, report, options, io }: ShownService): void {
+function showService(
+  url: string,
+  { live, report }: { live: LiveFolder; report: ProblemReport },
+  { options, io }: Serving,
+): void {
   const input = {
     url,
     contents: live.contents,
@@ -78,13 +76,12 @@ function showService({ url, live, report, options, io }: ShownService): void {
   if (!isLoopback(options.host) && namesOf(live, options).length === 0) writeText(io.stderr, `${unnamedHost}\n`);
 }
 
-interface Opening extends Pick<Serving, "options" | "io"> {
-  live: LiveFolder;
-  auth: ProtectedResource | undefined;
-}
-
-async function open({ live, auth, options, io }: Opening): Promise<RunningHttpServer> {
-  const { host, port, path, allowOrigins, trustProxy, legacySse } = options;
+async function open(
+  live: LiveFolder,
+  auth: ProtectedResource | undefined,
+  { options, io }: Serving,
+): Promise<RunningHttpServer> {
+  const { host, port, path, allowOrigin, trustProxy, legacySse } = options;
   const allowHosts = namesOf(live, options);
   try {
     return await listen(live.server, {
@@ -95,7 +92,7 @@ async function open({ live, auth, options, io }: Opening): Promise<RunningHttpSe
       ...(auth && { auth }),
       ...(trustProxy && { trustProxy }),
       ...(allowHosts.length > 0 && { allowedHosts: allowHosts }),
-      ...(allowOrigins.length > 0 && { allowedOrigins: allowOrigins, cors: true }),
+      ...(allowOrigin.length > 0 && { allowedOrigins: allowOrigin, cors: true }),
     });
   } catch (error) {
     if (error instanceof LocalError) throw new UsageError(error.message, hintFor(port, io.env));
@@ -109,7 +106,7 @@ async function open({ live, auth, options, io }: Opening): Promise<RunningHttpSe
  */
 async function storeOf(
   options: ServeOptions,
-  io: ServeIo,
+  io: CommandIo,
   tell: (line: string) => void,
 ): Promise<OpenStore | undefined> {
   const url = options.store ?? io.env.MCPARLEY_STORE;
@@ -117,13 +114,13 @@ async function storeOf(
 }
 
 /** Returns the accepted host names: those of `--allow-host`, and the host of the protected resource. */
-function namesOf({ contents }: LiveFolder, { allowHosts }: ServeOptions): string[] {
+function namesOf({ contents }: LiveFolder, { allowHost }: ServeOptions): readonly string[] {
   const { auth } = contents.settings;
-  return auth ? [...allowHosts, new URL(auth.resource).hostname] : allowHosts;
+  return auth ? [...allowHost, new URL(auth.resource).hostname] : allowHost;
 }
 
 /** Returns the protection of the folder over HTTP. Throws `UsageError` if `auth` is present but cannot be applied. */
-async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<ProtectedResource | undefined> {
+async function protection({ contents }: LiveFolder, { env }: CommandIo): Promise<ProtectedResource | undefined> {
   const { auth, authProblem } = contents.settings;
   if (authProblem) {
     throw new UsageError(formatProblem(authProblem), "Nothing is served over HTTP while auth is invalid.");
@@ -135,7 +132,7 @@ const unnamedHost =
   "Only requests for localhost are accepted. Allow the name that clients use for this machine: --allow-host NAME.";
 
 /** Returns the cure for an address that is not available, as it can be typed after the command that the user typed. */
-function hintFor(port: number, { npm_lifecycle_event: script }: ServeIo["env"]): string {
+function hintFor(port: number, { npm_lifecycle_event: script }: CommandIo["env"]): string {
   if (port === 0) return "Give another --host.";
   const options = script === "start" ? "npm start -- --port 0" : "--port 0";
   return `Stop the program that uses the port, or choose another port, such as any free port: ${options}`;

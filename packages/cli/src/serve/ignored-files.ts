@@ -5,7 +5,7 @@ import { listFiles } from "./files/load-files.ts";
 import type { Problem } from "./yaml/problem.ts";
 
 /** The folders that are served, in the order in which messages name them. */
-const served = ["prompts", "resources", "skills", "tools"];
+const servedFolders = ["prompts", "resources", "skills", "tools"];
 
 /** Maximum number of ignored names in one message. */
 const mostNames = 6;
@@ -35,7 +35,7 @@ export async function findIgnored(folder: string, { files, broken }: ServedEntri
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
     .toSorted((a, b) => (a < b ? -1 : 1));
   const problems = [
-    ...names.flatMap(misnamed),
+    ...names.flatMap(misnamedFolder),
     ...(await ignoredPrompts(folder)),
     ...(await ignoredSkills(folder)),
     ...(await ignoredTools(folder)),
@@ -45,22 +45,23 @@ export async function findIgnored(folder: string, { files, broken }: ServedEntri
 }
 
 function nothingToServe(names: readonly string[]): Problem {
-  const ignored = names.filter((name) => !served.includes(name.slice(0, -1)) && name !== "server.yaml");
-  const firstNames = ignored.slice(0, mostNames).join(", ");
-  const more = ignored.length > mostNames ? ` and ${ignored.length - mostNames} more` : "";
-  const rest = ignored.length === 0 ? "" : `; ${firstNames}${more} ${ignored.length === 1 ? "is" : "are"} ignored`;
+  const ignoredNames = names.filter((name) => !servedFolders.includes(name.slice(0, -1)) && name !== "server.yaml");
+  const firstNames = ignoredNames.slice(0, mostNames).join(", ");
+  const more = ignoredNames.length > mostNames ? ` and ${ignoredNames.length - mostNames} more` : "";
+  const ignoredText =
+    ignoredNames.length === 0 ? "" : `; ${firstNames}${more} ${ignoredNames.length === 1 ? "is" : "are"} ignored`;
   return {
     file: ".",
-    message: `there is nothing to serve in this folder${rest}`,
+    message: `there is nothing to serve in this folder${ignoredText}`,
     cure: "Served files are prompts/**/*.md, resources/**, skills/**/SKILL.md, and tools/**/*.ts, .js or .yaml.",
   };
 }
 
 /** Reports a folder such as `tool/` or `Prompts/`, unless the correct folder exists too. */
-function misnamed(name: string, _: number, all: readonly string[]): Problem[] {
+function misnamedFolder(name: string, _: number, all: readonly string[]): Problem[] {
   if (!name.endsWith("/")) return [];
   const plain = name.slice(0, -1).toLowerCase();
-  const right = served.find((one) => one === plain || one === `${plain}s`);
+  const right = servedFolders.find((one) => one === plain || one === `${plain}s`);
   if (right === undefined || all.includes(`${right}/`)) return [];
   return [{ file: name, message: "this folder is ignored", cure: `Rename it to ${right}/.` }];
 }
@@ -79,8 +80,8 @@ async function ignoredTools(folder: string): Promise<Problem[]> {
   return files.map((file) => {
     const interpreter = interpreters[file.slice(file.lastIndexOf(".") + 1).toLowerCase()];
     const command = interpreter === undefined ? `[./${file}]` : `[${interpreter}, ${file}]`;
-    const described = `Describe it in ${withoutEnding(file)}.yaml, with \`command: ${command}\``;
-    return { file, message: "this file is ignored", cure: `${described}, or write a module (.ts, .js).` };
+    const advice = `Describe it in ${withoutEnding(file)}.yaml, with \`command: ${command}\``;
+    return { file, message: "this file is ignored", cure: `${advice}, or write a module (.ts, .js).` };
   });
 }
 

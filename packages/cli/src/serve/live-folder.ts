@@ -36,7 +36,7 @@ export interface LiveFolder {
   /** The problems of the folder at the last reading. */
   readonly problems: readonly Problem[];
   /** Reads the folder again and updates the server. Clients are notified of the changes. */
-  reload(changed?: readonly string[]): Promise<void>;
+  reload(changedFiles?: readonly string[]): Promise<void>;
 }
 
 /**
@@ -46,18 +46,18 @@ export interface LiveFolder {
 export async function openFolder(path: string, options: LiveOptions = {}): Promise<LiveFolder> {
   const loader = await folderLoader(path, options);
   let contents = await loader.load();
-  const offered = skills();
-  const server = makeServer(() => contents, offered, options);
-  const follows = follow(server, offered);
+  const offeredSkills = skills();
+  const server = makeServer(() => contents, offeredSkills, options);
+  const follows = follow(server, offeredSkills);
   const apply = (next: FolderContents): Problem[] => {
-    const refused = follows(next);
+    const refusedProblems = follows(next);
     // Definitions that the server has refused are left out.
     contents = {
       ...next,
       tools: next.tools.filter(({ name }) => server.tools.has(name)),
       prompts: next.prompts.filter(({ name }) => server.prompts.has(name)),
     };
-    return [...next.problems, ...refused];
+    return [...next.problems, ...refusedProblems];
   };
   let problems = apply(contents);
   return {
@@ -69,44 +69,28 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
     get problems() {
       return problems;
     },
-    async reload(changed) {
-      problems = apply(await loader.load(changed));
+    async reload(changedFiles) {
+      problems = apply(await loader.load(changedFiles));
     },
   };
 }
 
 function makeServer(
   current: () => FolderContents,
-  offered: Skills,
+  offeredSkills: Skills,
   { watch, observers, store, onError }: LiveOptions,
 ): Server<any, any, any, any> {
   const contents = current();
-  const {
-    name,
-    version,
-    title,
-    description,
-    websiteUrl,
-    icons,
-    instructions,
-    limits,
-    rateLimit: limit,
-  } = contents.settings;
+  const { info, limits, rateLimit: limit } = contents.settings;
   const offers = (kind: "tools" | "prompts" | "resources" | "skills"): boolean =>
     watch === true || contents[kind].length > 0;
   const server: Server<any, any, any, any> = createServer({
-    name,
-    version,
+    ...info,
     limits,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons && { icons }),
-    ...(instructions !== undefined && { instructions }),
     ...(offers("tools") && { tools: {} }),
     ...(offers("prompts") && { prompts: {} }),
     ...(offers("resources") && { resources: {} }),
-    ...(offers("skills") && { extensions: [offered] }),
+    ...(offers("skills") && { extensions: [offeredSkills] }),
     ...(observers && { observers }),
     // All processes that serve the folder with this store notice each change of it.
     ...(store && { store, changeVersion: changeVersions(current) }),
@@ -116,7 +100,7 @@ function makeServer(
 }
 
 /** Returns a function that updates a server to new folder contents. */
-function follow(server: Server<any, any, any, any>, offered: Skills): (contents: FolderContents) => Problem[] {
+function follow(server: Server<any, any, any, any>, offeredSkills: Skills): (contents: FolderContents) => Problem[] {
   const tools = liveRegistry<Tool>({
     registry: server.tools,
     // A tool without a handler is refused by the registry.
@@ -131,7 +115,7 @@ function follow(server: Server<any, any, any, any>, offered: Skills): (contents:
     registry: server.resources,
     onChanged: ({ uri }) => server.resources.updated(uri),
   });
-  const skillFiles = liveRegistry({ registry: offered });
+  const skillFiles = liveRegistry({ registry: offeredSkills });
   return (contents) => [
     ...tools(contents.tools),
     ...prompts(contents.prompts),
@@ -143,9 +127,9 @@ function follow(server: Server<any, any, any, any>, offered: Skills): (contents:
 /** Describes a call for a log: `tools/call search_documents`. */
 function describeCall(call: unknown): string {
   const { method, params } = (call ?? {}) as { method?: string; params?: { name?: unknown; uri?: unknown } };
-  const named = params?.name ?? params?.uri;
+  const subject = params?.name ?? params?.uri;
   return (
-    [method, typeof named === "string" ? named.slice(0, 200) : undefined].filter(Boolean).join(" ") || "the server"
+    [method, typeof subject === "string" ? subject.slice(0, 200) : undefined].filter(Boolean).join(" ") || "the server"
   );
 }
 
@@ -156,7 +140,7 @@ interface Settable<D> {
 }
 
 interface Held<D> {
-  loaded: Loaded<D>;
+  entry: Loaded<D>;
 }
 
 interface LiveRegistryOptions<D> {
@@ -167,7 +151,7 @@ interface LiveRegistryOptions<D> {
    */
   follow?: (definition: D, current: () => D) => D;
   /** Called with the previous definition of each entry that was replaced or removed. */
-  onChanged?: (before: D) => void;
+  onChanged?: (previousDefinition: D) => void;
 }
 
 /**
@@ -183,39 +167,39 @@ export function liveRegistry<D>({
 }: LiveRegistryOptions<D>): (next: Loaded<D>[]) => Problem[] {
   const holders = new Map<string, Held<D>>();
 
-  function take(loaded: Loaded<D>): void {
-    const before = holders.get(loaded.name);
-    if (before?.loaded.shape === loaded.shape) {
-      before.loaded = loaded;
+  function take(entry: Loaded<D>): void {
+    const currentHolder = holders.get(entry.name);
+    if (currentHolder?.entry.shape === entry.shape) {
+      currentHolder.entry = entry;
       return;
     }
-    const holder: Held<D> = { loaded };
-    const current = (): D => holder.loaded.definition;
-    registry.set(loaded.name, follow ? follow(loaded.definition, current) : loaded.definition);
-    holders.set(loaded.name, holder);
-    if (before) onChanged?.(before.loaded.definition);
+    const holder: Held<D> = { entry };
+    const current = (): D => holder.entry.definition;
+    registry.set(entry.name, follow ? follow(entry.definition, current) : entry.definition);
+    holders.set(entry.name, holder);
+    if (currentHolder) onChanged?.(currentHolder.entry.definition);
   }
 
   function drop(name: string): void {
-    const before = holders.get(name);
-    if (!before) return;
+    const currentHolder = holders.get(name);
+    if (!currentHolder) return;
     holders.delete(name);
     registry.delete(name);
-    onChanged?.(before.loaded.definition);
+    onChanged?.(currentHolder.entry.definition);
   }
 
   return (next) => {
     const problems: Problem[] = [];
     const names = new Set(next.map(({ name }) => name));
     for (const name of holders.keys()) if (!names.has(name)) drop(name);
-    for (const loaded of next) {
+    for (const entry of next) {
       try {
-        take(loaded);
+        take(entry);
       } catch (error) {
         if (!(error instanceof LocalError)) throw error;
-        drop(loaded.name);
+        drop(entry.name);
         const cure = "Correct the file. It is read again when it is saved.";
-        problems.push({ file: loaded.file, line: 1, message: error.message, cure });
+        problems.push({ file: entry.file, line: 1, message: error.message, cure });
       }
     }
     return problems;

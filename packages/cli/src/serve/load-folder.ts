@@ -36,7 +36,7 @@ export interface FolderLoader {
    * Reads the folder. `changed` lists the paths, relative to the folder, that changed since the last call. With it,
    * tool modules run again only if code changed.
    */
-  load(changed?: readonly string[]): Promise<FolderContents>;
+  load(changedFiles?: readonly string[]): Promise<FolderContents>;
 }
 
 export interface LoaderOptions {
@@ -49,7 +49,7 @@ export interface LoaderOptions {
    * Whether `auth.needs` applies. It does not apply over stdio, because the user who starts the process can read the
    * files anyway.
    */
-  scoped?: boolean;
+  hasScopes?: boolean;
 }
 
 /** Returns a loader that can read a folder repeatedly. Rejects if the folder does not exist. */
@@ -58,63 +58,64 @@ export async function folderLoader(path: string, options: LoaderOptions = {}): P
   const modules = codeModules(folder);
   const loadSkills = skillsLoader(folder);
   let files = new Map<string, ResourceFile>();
-  let found: FoundTools | undefined;
+  let foundTools: FoundTools | undefined;
   let rules: ScopeRules | undefined;
 
-  async function load(changed?: readonly string[]): Promise<FolderContents> {
+  async function load(changedFiles?: readonly string[]): Promise<FolderContents> {
     const problems: Problem[] = [];
     const report = (problem: Problem): void => void problems.push(problem);
     const settings = await readSettings(folder, report);
-    if (options.name !== undefined) settings.name = options.name;
+    if (options.name !== undefined) settings.info.name = options.name;
     // The first rules stay in force, because a file that is being edited must not remove a protection.
-    rules ??= await scopeRules((options.scoped && settings.auth?.needs) || [], folder, settings.roots);
-    const needed = rules;
-    const codeChanged = changed?.some((file) => codeFile.test(file) || file.endsWith(".json")) ?? true;
-    const toolsChanged = codeChanged || changed!.some((file) => file.startsWith("tools/"));
+    rules ??= await scopeRules((options.hasScopes && settings.auth?.needs) || [], folder, settings.roots);
+    const scopes = rules;
+    const codeChanged = changedFiles?.some((file) => codeFile.test(file) || file.endsWith(".json")) ?? true;
+    const toolsChanged = codeChanged || changedFiles!.some((file) => file.startsWith("tools/"));
     if (codeChanged) modules.forget();
-    if (toolsChanged || !found) found = await loadTools(folder, modules, options.env ?? process.env);
-    problems.push(...found.problems);
+    if (toolsChanged || !foundTools) foundTools = await loadTools(folder, modules, options.env ?? process.env);
+    problems.push(...foundTools.problems);
 
-    const listed = await findResourceFiles(settings.roots, settings.files, {
-      known: files,
+    const listing = await findResourceFiles(settings.roots, settings.files, {
+      previousFiles: files,
       onProgress: options.onProgress,
     });
-    files = new Map(listed.files.map((file) => [nameOf(file), file]));
-    problems.push(...listed.problems);
-    if (listed.more) report(tooMany(settings, listed.more));
+    files = new Map(listing.files.map((file) => [nameOf(file), file]));
+    problems.push(...listing.problems);
+    if (listing.more) report(tooMany(settings, listing.more));
     const notes = await readNotes(folder, new Set(files.keys()), report);
-    const reading = { scheme: schemeOf(settings.name), fileSize: settings.fileSize, rules: needed };
+    const reading = { scheme: schemeOf(settings.info.name), fileSize: settings.fileSize, rules: scopes };
     // Files that need scopes are never suggested, because completion does not know the client's scopes.
-    const suggested = (): ResourceFile[] => [...files.values()].filter((file) => needed.of(nameOf(file)).length === 0);
+    const filesIn = ({ name }: ServedRoot): string[] =>
+      [...files.values()]
+        .filter((file) => file.root.name === name && scopes.scopesOf(nameOf(file)).length === 0)
+        .map(({ path }) => path);
     const resources = [
-      ...listed.files.map((file) => fileResource(file, notes.get(nameOf(file)), reading)),
-      ...settings.roots.map((root) => rootTemplate(root, suggest(pathsIn(root, suggested)), reading)),
+      ...listing.files.map((file) => fileResource(file, notes.get(nameOf(file)), reading)),
+      ...settings.roots.map((root) =>
+        rootTemplate(
+          root,
+          suggest(() => filesIn(root)),
+          reading,
+        ),
+      ),
     ];
-    const prompts = await loadPrompts({ ...reading, folder, roots: settings.roots, modules, files: suggested }, report);
+    const prompts = await loadPrompts({ ...reading, folder, roots: settings.roots, modules, filesIn }, report);
     const skills = await loadSkills(settings, report);
-    const served = [...found.tools, ...prompts, ...resources, ...skills].map(({ file }) => file);
-    problems.push(...needed.unused(served));
-    const others = new Set(settings.roots.map(({ name }) => name));
-    const known = served.filter((file) => !others.has(file));
-    problems.push(...(await findIgnored(folder, { files: known, broken: problems.map(({ file }) => file) })));
+    const servedFiles = [...foundTools.tools, ...prompts, ...resources, ...skills].map(({ file }) => file);
+    problems.push(...scopes.problemsOfUnused(servedFiles));
+    const rootNames = new Set(settings.roots.map(({ name }) => name));
+    const ownFiles = servedFiles.filter((file) => !rootNames.has(file));
+    problems.push(...(await findIgnored(folder, { files: ownFiles, broken: problems.map(({ file }) => file) })));
     return {
       settings,
-      tools: found.tools.map((tool) => scoped(tool, needed.of(tool.file))),
-      prompts: prompts.map((prompt) => scoped(prompt, needed.of(prompt.file))),
+      tools: foundTools.tools.map((tool) => withScopes(tool, scopes.scopesOf(tool.file))),
+      prompts: prompts.map((prompt) => withScopes(prompt, scopes.scopesOf(prompt.file))),
       resources,
-      skills: skills.map((skill) => scoped(skill, needed.ofAllIn(dirname(skill.file)))),
+      skills: skills.map((skill) => withScopes(skill, scopes.ofAllIn(dirname(skill.file)))),
       problems,
     };
   }
   return { folder, load };
-}
-
-/** Returns a function that lists the paths of the files in one root. */
-function pathsIn(root: ServedRoot, files: () => readonly ResourceFile[]): () => string[] {
-  return () =>
-    files()
-      .filter((file) => file.root.name === root.name)
-      .map((file) => file.path);
 }
 
 async function loadPrompts(
@@ -131,14 +132,14 @@ async function loadPrompts(
 }
 
 /** Adds scopes to the scopes of a definition. */
-function scoped<D extends { scopes?: readonly string[] | undefined }>(
-  loaded: Loaded<D>,
+function withScopes<D extends { scopes?: readonly string[] | undefined }>(
+  entry: Loaded<D>,
   scopes: readonly string[],
 ): Loaded<D> {
-  if (scopes.length === 0) return loaded;
-  const { definition } = loaded;
+  if (scopes.length === 0) return entry;
+  const { definition } = entry;
   const all = [...new Set([...(definition.scopes ?? []), ...scopes])];
-  return { ...loaded, definition: { ...definition, scopes: all } };
+  return { ...entry, definition: { ...definition, scopes: all } };
 }
 
 function tooMany(

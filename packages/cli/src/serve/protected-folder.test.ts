@@ -4,7 +4,7 @@ import { type CryptoKey, SignJWT, exportJWK, generateKeyPair } from "jose";
 import { type Client, connect } from "mcparley/client";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { runServe } from "./serve.ts";
-import { type FakeServeIo, fakeServeIo } from "./testing/fake-serve-io.ts";
+import { type FakeIo, fakeIo } from "../commands/testing/fake-io.ts";
 import { addFiles, temporaryFolder } from "./testing/temporary-folder.ts";
 
 let key: CryptoKey;
@@ -55,13 +55,13 @@ auth:
 
 interface Running {
   url: string;
-  io: FakeServeIo;
+  io: FakeIo;
   cwd: string;
 }
 
 async function serve(yaml: string, flags: string[] = []): Promise<Running> {
   const cwd = await temporaryFolder({ ...files, "server.yaml": `name: notes\n${yaml}` });
-  const io = fakeServeIo({ cwd });
+  const io = fakeIo({ cwd });
   const ended = runServe([".", "--port", "0", ...flags], io);
   onTestFinished(async () => {
     io.pressCtrlC();
@@ -186,7 +186,7 @@ describe("serves nothing over HTTP if auth is invalid", () => {
       "The environment variable NO_SUCH is not set",
     ],
   ])("%s", async (yaml, why) => {
-    const io = fakeServeIo({ cwd: await temporaryFolder({ "server.yaml": yaml }) });
+    const io = fakeIo({ cwd: await temporaryFolder({ "server.yaml": yaml }) });
     const ended = runServe([".", "--port", "0", "--no-watch"], io);
     await expect(ended).rejects.toMatchObject({ name: "UsageError", message: expect.stringContaining(why) });
     expect(io.out()).toBe("");

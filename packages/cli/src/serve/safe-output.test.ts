@@ -1,7 +1,7 @@
 import { connect } from "mcparley/client";
 import { expect, onTestFinished, test } from "vitest";
 import { runServe } from "./serve.ts";
-import { fakeServeIo } from "./testing/fake-serve-io.ts";
+import { fakeIo } from "../commands/testing/fake-io.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 
 const hostile = "\u001b[2J\u009b31m\u007f\u202e\u200b\u{e0061}";
@@ -16,7 +16,7 @@ export default tool({
 `;
 
 test("text of a caller in errors and audit records cannot control the terminal", async () => {
-  const io = fakeServeIo({ cwd: await temporaryFolder({ "tools/breaks.ts": breaks }) });
+  const io = fakeIo({ cwd: await temporaryFolder({ "tools/breaks.ts": breaks }) });
   const ended = runServe([".", "--port", "0", "--no-watch", "--audit"], io);
   await io.seen("Press Ctrl-C to stop.");
   const info = { name: `client ${hostile}`, version: "1" };

@@ -11,8 +11,8 @@ test("serves HTTP on loopback, port 3333, at /mcp, with a watch by default", () 
     port: 3333,
     path: "/mcp",
     watch: true,
-    allowHosts: [],
-    allowOrigins: [],
+    allowHost: [],
+    allowOrigin: [],
     trustProxy: undefined,
     name: undefined,
     store: undefined,
@@ -37,8 +37,8 @@ test("reads every option, in any order", () => {
     port: 0,
     host: "0.0.0.0",
     path: "/x",
-    allowHosts: ["a", "b"],
-    allowOrigins: ["https://c"],
+    allowHost: ["a", "b"],
+    allowOrigin: ["https://c"],
     trustProxy: "forwarded",
     name: "n",
     store: "redis://r",
@@ -58,12 +58,15 @@ test("reads a number of workers up to four for each core, and auto as the number
 test.each([
   [[], "Which folder? DIR is missing."],
   [["a", "b"], "One folder can be served, and 2 were named."],
-  [[".", "--prot", "1"], "There is no option --prot.", 'Did you mean "--port"?'],
+  [[".", "--prot", "1"], "There is no option --prot.", "Did you mean --port?"],
   [[".", "--port", "x"], '"x" is not a port.'],
   [[".", "--port", "65536"], '"65536" is not a port.'],
-  [[".", "--port", "-1"], "argument is ambiguous"],
-  [[".", "--port"], "argument missing"],
-  [[".", "--host", ""], "--host is empty."],
+  [[".", "--port", "-1"], '"-1" is not a port.'],
+  [[".", "--port"], "--port needs a value: --port PORT"],
+  [[".", "--port", "--stdio"], "--port needs a value: --port PORT"],
+  [[".", "--stdio=1"], '--stdio takes no value; "1" was given.'],
+  [[".", "--host", ""], "The value of --host is empty."],
+  [[".", "--trust-proxy", ""], "The value of --trust-proxy is empty."],
   [[".", "--path", "mcp"], '"mcp" is not a path for the endpoint.'],
   [[".", "--stdio", "--port", "1"], "--port does not apply with --stdio."],
   [[".", "--stdio", "--trust-proxy", "forwarded"], "--trust-proxy does not apply with --stdio."],
@@ -87,6 +90,10 @@ test.each([
   expect(error).toBeInstanceOf(UsageError);
   expect((error as UsageError).message).toContain(message);
   if (hint !== undefined) expect((error as UsageError).hint).toBe(hint);
+});
+
+test("serves the folder after --, also if its name begins with a hyphen", () => {
+  expect(readServeOptions(["--", "-dir"]).folder).toBe("-dir");
 });
 
 test("needs no folder with --help", () => {

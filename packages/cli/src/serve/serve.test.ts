@@ -6,12 +6,12 @@ import { connect } from "mcparley/client";
 import { streamTransport } from "mcparley/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { runServe } from "./serve.ts";
-import { type FakeServeIo, fakeServeIo } from "./testing/fake-serve-io.ts";
+import { type FakeIo, fakeIo } from "../commands/testing/fake-io.ts";
 import { addFiles, temporaryFolder } from "./testing/temporary-folder.ts";
 
 const tool = 'import { tool } from "mcparley/server";\nexport default tool({ call: () => "ok" });\n';
 
-function urlIn(io: FakeServeIo): string {
+function urlIn(io: FakeIo): string {
   const url = /http:\/\/\S+/.exec(io.out())?.[0];
   if (url === undefined) throw new Error(`no URL in ${io.out()}`);
   return url;
@@ -19,7 +19,7 @@ function urlIn(io: FakeServeIo): string {
 
 test("serves HTTP at the URL of the banner, and exits with 0 on Ctrl-C", async () => {
   const cwd = await temporaryFolder({ "books/tools/t.ts": tool, "books/prompts/bad.md": "{{ x }}" });
-  const io = fakeServeIo({ cwd });
+  const io = fakeIo({ cwd });
   const ended = runServe(["books", "--port", "0"], io);
   await io.seen("in the folder");
   await io.seen("books/prompts/bad.md:1:4: {{ x }} is not an argument of this prompt");
@@ -38,7 +38,7 @@ test("serves HTTP at the URL of the banner, and exits with 0 on Ctrl-C", async (
 });
 
 test("ends on SIGTERM, and does not watch with --no-watch", async () => {
-  const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
+  const io = fakeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
   const ended = runServe([".", "--port", "0", "--no-watch", "--name", "other", "--path", "/x"], io);
   await io.seen("Press Ctrl-C to stop.");
   expect(io.out()).toMatch(/^other 0\.0\.0 is served at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/x\n/);
@@ -52,7 +52,7 @@ test("reports a port in use as a usage error with a cure", async () => {
   onTestFinished(() => void other.close());
   await new Promise((resolve) => other.once("listening", resolve));
   const { port } = other.address() as AddressInfo;
-  const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
+  const io = fakeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
   await expect(runServe([".", "--port", String(port)], io)).rejects.toMatchObject({
     name: "UsageError",
     message: expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
@@ -63,12 +63,12 @@ test("reports a port in use as a usage error with a cure", async () => {
 
 test("reports a missing folder, and a file in its place, as a usage error", async () => {
   const cwd = await temporaryFolder({ file: "" });
-  await expect(runServe(["nowhere"], fakeServeIo({ cwd }))).rejects.toThrow('There is no folder "nowhere".');
-  await expect(runServe(["file"], fakeServeIo({ cwd }))).rejects.toThrow('"file" is a file, not a folder.');
+  await expect(runServe(["nowhere"], fakeIo({ cwd }))).rejects.toThrow('There is no folder "nowhere".');
+  await expect(runServe(["file"], fakeIo({ cwd }))).rejects.toThrow('"file" is a file, not a folder.');
 });
 
 test("asks for --allow-host if it listens for other machines", async () => {
-  const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
+  const io = fakeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
   const ended = runServe([".", "--port", "0", "--host", "0.0.0.0", "--no-watch"], io);
   await io.seen("--allow-host NAME");
   io.pressCtrlC();
@@ -78,7 +78,7 @@ test("asks for --allow-host if it listens for other machines", async () => {
 test("refuses requests for another host name, unless --allow-host names it", async () => {
   const cwd = await temporaryFolder({ "prompts/a.md": "a" });
   const statusOf = async (...flags: string[]): Promise<number> => {
-    const io = fakeServeIo({ cwd });
+    const io = fakeIo({ cwd });
     const ended = runServe([".", "--port", "0", "--no-watch", ...flags], io);
     await io.seen("Press Ctrl-C to stop.");
     const { port } = new URL(urlIn(io));
@@ -95,7 +95,7 @@ test("writes only protocol messages to stdout over stdio, and problems and tool 
   const noisy = `${tool.split("\n")[0]}\nexport default tool({ call: () => { throw new Error("boom"); } });\n`;
   const cwd = await temporaryFolder({ "tools/crash.ts": noisy, "tools/t.ts": tool, "prompts/bad.md": "{{ x }}" });
   const stdout = new PassThrough();
-  const io = fakeServeIo({ cwd, stdout });
+  const io = fakeIo({ cwd, stdout });
   let written = "";
   stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
   const ended = runServe([".", "--stdio", "--audit"], io);
@@ -120,7 +120,7 @@ test("writes only protocol messages to stdout over stdio, and problems and tool 
 test("offers tools with scopes to the user who starts the process, over stdio", async () => {
   const scoped = `${tool.split("\n")[0]}\nexport default tool({ scopes: ["notes:write"], call: () => "ok" });\n`;
   const stdout = new PassThrough();
-  const io = fakeServeIo({ cwd: await temporaryFolder({ "tools/scoped.ts": scoped }), stdout });
+  const io = fakeIo({ cwd: await temporaryFolder({ "tools/scoped.ts": scoped }), stdout });
   const ended = runServe([".", "--stdio"], io);
   const client = await connect(streamTransport(stdout, io.stdin));
   expect(await client.listTools().all()).toHaveLength(1);
@@ -133,7 +133,7 @@ test("offers tools with scopes to the user who starts the process, over stdio", 
 
 test("logs no calls without --audit", async () => {
   const stdout = new PassThrough();
-  const io = fakeServeIo({ cwd: join(await temporaryFolder({ "books/tools/t.ts": tool }), "books"), stdout });
+  const io = fakeIo({ cwd: join(await temporaryFolder({ "books/tools/t.ts": tool }), "books"), stdout });
   const ended = runServe([".", "--stdio"], io);
   const client = await connect(streamTransport(stdout, io.stdin));
   await client.callTool("t");
@@ -144,7 +144,7 @@ test("logs no calls without --audit", async () => {
 });
 
 test("prints --help in 80 columns", async () => {
-  const io = fakeServeIo();
+  const io = fakeIo();
   expect(await runServe(["--help"], io)).toBe(0);
   expect(
     Math.max(
@@ -177,7 +177,7 @@ function postWithHost(port: number, host: string): Promise<number> {
 
 test("serves clients of 2024-11-05 with --legacy-sse", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool });
-  const io = fakeServeIo({ cwd });
+  const io = fakeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch", "--legacy-sse"], io);
   await io.seen("Press Ctrl-C to stop.");
   const url = /http:\/\/\S+\/sse/.exec(io.out())?.[0];
@@ -191,7 +191,7 @@ test("serves clients of 2024-11-05 with --legacy-sse", async () => {
 
 test("has no second address without --legacy-sse", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool });
-  const io = fakeServeIo({ cwd });
+  const io = fakeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch"], io);
   await io.seen("Press Ctrl-C to stop.");
   expect(io.out()).not.toContain("/sse");
@@ -208,7 +208,7 @@ test.each([
   onTestFinished(() => void taken.close());
   await new Promise((resolve) => taken.once("listening", resolve));
   const { port } = taken.address() as AddressInfo;
-  const io = fakeServeIo({ cwd: await temporaryFolder({ "tools/t.ts": tool }), env });
+  const io = fakeIo({ cwd: await temporaryFolder({ "tools/t.ts": tool }), env });
   await expect(runServe([".", "--port", String(port), "--no-watch"], io)).rejects.toMatchObject({
     hint: expect.stringContaining(cure) as string,
   });
@@ -216,7 +216,7 @@ test.each([
 
 test("prints problems last, with their number", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool, "tools/run.sh": "", "prompts/bad.md": "{{ x }}" });
-  const io = fakeServeIo({ cwd });
+  const io = fakeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch"], io);
   await io.seen("2 problems. The rest is served at http");
   const lines = io.err().trimEnd().split("\n");

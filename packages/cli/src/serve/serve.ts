@@ -1,21 +1,24 @@
+import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { localUser } from "mcparley/server";
 import { serveStdio } from "mcparley/stdio";
+import { commandHelp } from "../commands/help.ts";
+import { serveCommand } from "../commands/serve.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import { UsageError } from "../terminal/io.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { writeText } from "../terminal/output.ts";
 import { startHttp } from "./http-service.ts";
-import { readServeOptions, serveHelp } from "./serve-options.ts";
+import { readServeOptions } from "./serve-options.ts";
 import { overHttpInWorkers } from "./serve-workers.ts";
-import { type ServeIo, type Serving, readFolder, startWatch } from "./serving.ts";
+import { type Serving, readFolder, startWatch } from "./serving.ts";
 import { problemReport } from "./yaml/problem.ts";
 
 /** Runs `mcparley serve` and returns the exit code. Throws `UsageError`. */
-export async function runServe(argv: readonly string[], io: ServeIo): Promise<number> {
+export async function runServe(argv: readonly string[], io: CommandIo): Promise<number> {
   const options = readServeOptions(argv);
   if (options.help) {
-    writeText(io.stdout, serveHelp);
+    writeText(io.stdout, `${commandHelp("serve", serveCommand, io.columns() ?? 80)}\n`);
     return exitCodes.ok;
   }
   await requireFolder(options.folder, io.cwd);
@@ -35,23 +38,15 @@ async function overStdio(serving: Serving): Promise<void> {
   await watch?.ready;
   try {
     report.update(live.problems);
-    const own = io.stdin === process.stdin && io.stdout === process.stdout;
+    const usesProcessStreams = io.stdin === process.stdin && io.stdout === process.stdout;
     // The user who starts the process can read the files and run the tools without it.
-    await serveStdio(live.server, { principal: localUser, ...(!own && { input: io.stdin, output: io.stdout }) });
+    await serveStdio(live.server, {
+      principal: localUser,
+      ...(!usesProcessStreams && { input: io.stdin, output: io.stdout }),
+    });
   } finally {
     await watch?.close();
   }
-}
-
-async function overHttp(serving: Serving): Promise<void> {
-  const { asked, listen, stopListening } = ending(serving.io);
-  const service = await startHttp(serving, listen).catch((error: unknown) => {
-    stopListening();
-    throw error;
-  });
-  service.show();
-  await asked;
-  await service.close();
 }
 
 /**
@@ -60,33 +55,33 @@ async function overHttp(serving: Serving): Promise<void> {
  */
 const sameSignal = 500;
 
-interface Ending {
-  /** Resolves at the first request to end the process. A later signal ends the process by its default action. */
-  asked: Promise<void>;
-  /** Starts to listen to signals. Until then they have their default action. */
-  listen: () => void;
-  stopListening: () => void;
-}
-
-function ending(io: ServeIo): Ending {
-  let settle: () => void;
-  const asked = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
-  const leaves: (() => void)[] = [];
-  const stopListening = (): void => leaves.forEach((leave) => leave());
-  const stop = (): void => {
-    settle();
+/** Serves over HTTP until the first signal that ends the process. A later signal ends the process by its default action. */
+async function overHttp(serving: Serving): Promise<void> {
+  const { io } = serving;
+  const removals: (() => void)[] = [];
+  const stopListening = (): void => removals.forEach((remove) => remove());
+  const stop = new AbortController();
+  const endRequest = once(stop.signal, "abort");
+  const end = (): void => {
+    stop.abort(new Error("A signal ends the process."));
     setTimeout(stopListening, sameSignal).unref();
   };
-  return { asked, stopListening, listen: () => void leaves.push(io.onInterrupt(stop), io.onTerminate(stop)) };
+  // Until the service listens, the signals have their default action.
+  const listen = (): void => void removals.push(io.onInterrupt(end), io.onTerminate(end));
+  const service = await startHttp(serving, listen).catch((error: unknown) => {
+    stopListening();
+    throw error;
+  });
+  service.show();
+  await endRequest;
+  await service.close();
 }
 
 async function requireFolder(folder: string, cwd: string): Promise<void> {
-  const found = await stat(resolve(cwd, folder)).catch(() => undefined);
-  if (found?.isDirectory()) return;
+  const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
+  if (stats?.isDirectory()) return;
   throw new UsageError(
-    found ? `"${folder}" is a file, not a folder.` : `There is no folder "${folder}".`,
+    stats ? `"${folder}" is a file, not a folder.` : `There is no folder "${folder}".`,
     "Name the folder that contains prompts/, resources/ or tools/.",
   );
 }

@@ -8,15 +8,10 @@ import { settingsFile } from "./settings/server-settings.ts";
 import type { FolderWatch } from "./watch.ts";
 import { FolderProblem, type ProblemReport, formatProblem } from "./yaml/problem.ts";
 
-export type ServeIo = Pick<
-  CommandIo,
-  "stdin" | "stdout" | "stderr" | "env" | "cwd" | "isTerminal" | "onInterrupt" | "onTerminate"
->;
-
 /** The folder that a process serves, and the streams and the terminal of the command. */
 export interface Serving {
   options: ServeOptions;
-  io: ServeIo;
+  io: CommandIo;
   tell: (line: string) => void;
   /** Whether this process writes messages about the folder. If several processes serve it, only one does. */
   isFirst: boolean;
@@ -29,7 +24,7 @@ export function readFolder({ options, io, tell, isFirst, store }: Serving): Prom
   return openFolder(resolve(io.cwd, options.folder), {
     env: { ...io.env },
     watch: options.watch,
-    scoped: !options.stdio,
+    hasScopes: !options.stdio,
     ...(options.name !== undefined && { name: options.name }),
     ...(isFirst && { onProgress: (files) => tell(`Reading ${options.folder}: ${files} files so far`) }),
     ...(options.audit && { observers: [auditTo((record) => tell(printableJson(record)))] }),
@@ -46,9 +41,9 @@ export async function startWatch(
 ): Promise<FolderWatch> {
   const { watchFolder } = await import("./watch.ts");
   return watchFolder(live, {
-    onReload: (changed) => {
+    onReload: (changedFiles) => {
       report.update(live.problems);
-      if (changed.includes(settingsFile))
+      if (changedFiles.includes(settingsFile))
         tell(`${settingsFile} changed: new roots apply now, all other settings at the next start.`);
     },
     onError: (error) => tell(`The folder could not be read again: ${describeError(error)}`),

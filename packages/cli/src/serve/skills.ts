@@ -5,8 +5,8 @@ import { resourceNotFound } from "mcparley/server";
 import { FrontMatterError, type Skill, type SkillFile, readFrontMatter, skill } from "mcparley/skills";
 import { type ServedRoot, resolveInside, skillsRoot } from "./files/inside-folder.ts";
 import { loadEach } from "./files/load-files.ts";
-import { FolderProblem, type Loaded, type Problem } from "./yaml/problem.ts";
-import { showBytes } from "./yaml/values.ts";
+import { FolderProblem, type Loaded, type Problem, problemAt } from "./yaml/problem.ts";
+import { showSize } from "../terminal/show-content.ts";
 import { readBytes } from "./files/read-contents.ts";
 import { type ResourceFile, findResourceFiles, nameOf } from "./resources/resource-files.ts";
 import { type ServerSettings, settingsFile } from "./settings/server-settings.ts";
@@ -19,15 +19,15 @@ const maxFiles = 512;
 
 /** Returns a loader for `skills/`: each folder in it that holds a `SKILL.md`, with all files of that folder. */
 export function skillsLoader(folder: string): (settings: ServerSettings, report: Report) => Promise<Loaded<Skill>[]> {
-  let known = new Map<string, ResourceFile>();
+  let previousFiles = new Map<string, ResourceFile>();
   /** The digests of settled files. */
   const digests = new Map<string, { stamp: string; digest: string }>();
   /** The skills of the last reading whose files are all settled, by the path of `SKILL.md`, with the stamps of the files. */
-  const loaded = new Map<string, { stamps: string; skill: Loaded<Skill> }>();
+  const loadedSkills = new Map<string, { stamps: string; skill: Loaded<Skill> }>();
 
   async function digestOf(file: ResourceFile): Promise<string> {
-    const stored = digests.get(file.path);
-    if (stored?.stamp === file.stamp) return stored.digest;
+    const storedDigest = digests.get(file.path);
+    if (storedDigest?.stamp === file.stamp) return storedDigest.digest;
     const bytes = (await readFile(file, maxBytes)) ?? Buffer.alloc(0);
     const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
     if (file.isSettled) digests.set(file.path, { stamp: file.stamp, digest });
@@ -37,11 +37,11 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
   /** Returns the skill of the last reading if none of its files can have changed since, and loads it again otherwise. */
   async function reload(path: string, files: readonly ResourceFile[], fileSize: number): Promise<Loaded<Skill>> {
     const stamps = JSON.stringify([fileSize, files.map((file) => [file.path, file.stamp])]);
-    const before = loaded.get(path);
-    if (before?.stamps === stamps) return before.skill;
+    const previousSkill = loadedSkills.get(path);
+    if (previousSkill?.stamps === stamps) return previousSkill.skill;
     const skill = await load(path, files, fileSize);
-    if (files.every(({ isSettled }) => isSettled)) loaded.set(path, { stamps, skill });
-    else loaded.delete(path);
+    if (files.every(({ isSettled }) => isSettled)) loadedSkills.set(path, { stamps, skill });
+    else loadedSkills.delete(path);
     return skill;
   }
 
@@ -52,32 +52,29 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
     const place = dirname(path);
     const entries = await Promise.all(
       files.map(async (file): Promise<[string, SkillFile]> => {
-        const below = file.path.slice(place.length + 1);
-        return [below, file === manifest ? text : storedFile(file, await digestOf(file), fileSize)];
+        const innerPath = file.path.slice(place.length + 1);
+        return [innerPath, file === manifest ? text : storedFile(file, await digestOf(file), fileSize)];
       }),
     );
-    const shape = JSON.stringify([text.toString("latin1"), entries.map(([below, file]) => [below, sumOf(file)])]);
-    return {
-      name: place,
-      file: nameOf(manifest),
-      definition: makeSkill(place, manifest, Object.fromEntries(entries)),
-      shape,
-    };
+    const sums = entries.map(([innerPath, file]) => [innerPath, sumOf(file)]);
+    const shape = JSON.stringify([text.toString("latin1"), sums]);
+    const definition = makeSkill(place, manifest, Object.fromEntries(entries));
+    return { name: place, file: nameOf(manifest), definition, shape };
   }
 
   return async ({ files: limit, filesPlace, fileSize }, report) => {
     const root = await skillsRoot(folder);
-    const { files, more, problems } = await findResourceFiles(root ? [root] : [], limit, { known });
+    const { files, more, problems } = await findResourceFiles(root ? [root] : [], limit, { previousFiles });
     problems.forEach(report);
-    known = new Map(files.map((file) => [nameOf(file), file]));
-    for (const path of digests.keys()) if (!known.has(`skills/${path}`)) digests.delete(path);
+    previousFiles = new Map(files.map((file) => [nameOf(file), file]));
+    for (const path of digests.keys()) if (!previousFiles.has(`skills/${path}`)) digests.delete(path);
     // Files are found folder by folder. If the limit is exceeded, the folder of the last file may be incomplete.
-    const cut = more ? files.at(-1)?.path : undefined;
-    if (cut !== undefined) report(tooMany(limit, filesPlace));
+    const lastPath = more ? files.at(-1)?.path : undefined;
+    if (lastPath !== undefined) report(tooMany(limit, filesPlace));
     const manifests = files
       .map(({ path }) => path)
-      .filter((path) => basename(path) === "SKILL.md" && !cut?.startsWith(`${dirname(path)}/`));
-    for (const path of loaded.keys()) if (!known.has(`skills/${path}`)) loaded.delete(path);
+      .filter((path) => basename(path) === "SKILL.md" && !lastPath?.startsWith(`${dirname(path)}/`));
+    for (const path of loadedSkills.keys()) if (!previousFiles.has(`skills/${path}`)) loadedSkills.delete(path);
     const filesOf = filesByFolder(files, manifests);
     return loadEach(manifests, report, async (path) => {
       if (path === "SKILL.md") throw atTop;
@@ -97,12 +94,11 @@ function filesByFolder(files: readonly ResourceFile[], manifests: readonly strin
   return filesOf;
 }
 
-const atTop = new FolderProblem({
-  file: "skills/SKILL.md",
-  line: 1,
-  message: "a skill must be in its own folder",
-  cure: "Move the file into skills/NAME/, with the skill's name for NAME.",
-});
+const atTop = problemAt(
+  { file: "skills/SKILL.md", line: 1 },
+  "a skill must be in its own folder",
+  "Move the file into skills/NAME/, with the skill's name for NAME.",
+);
 
 function tooMany(limit: number, place: ServerSettings["filesPlace"] = { file: "skills/" }): Problem {
   const message = `there are more than ${limit} files in skills/, and the last skills are not offered`;
@@ -115,11 +111,11 @@ function storedFile(file: ResourceFile, digest: string, fileSize: number): Skill
     digest,
     size: file.size,
     mimeType: file.mimeType,
-    read: async () => (await readFile(file, fileSize).catch(() => undefined)) ?? gone(file),
+    read: async () => (await readFile(file, fileSize).catch(() => undefined)) ?? throwNotFound(file),
   };
 }
 
-function gone({ path }: ResourceFile): never {
+function throwNotFound({ path }: ResourceFile): never {
   throw resourceNotFound(`skill://${path.split("/").map(encodeURIComponent).join("/")}`);
 }
 
@@ -138,7 +134,7 @@ async function readFile(
 /** Checks the limits by file size, before any file is read. */
 function checkFiles(manifest: ResourceFile, files: readonly ResourceFile[], fileSize: number): void {
   const wrong = (message: string, cure: string): FolderProblem =>
-    new FolderProblem({ file: nameOf(manifest), line: 1, message, cure });
+    problemAt({ file: nameOf(manifest), line: 1 }, message, cure);
   if (files.length > maxFiles) {
     throw wrong(
       `the skill has ${files.length} files, and clients accept at most ${maxFiles}`,
@@ -148,27 +144,27 @@ function checkFiles(manifest: ResourceFile, files: readonly ResourceFile[], file
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > maxBytes) {
     throw wrong(
-      `the skill has ${showBytes(bytes)}, and clients accept at most ${showBytes(maxBytes)}`,
+      `the skill has ${showSize(bytes)}, and clients accept at most ${showSize(maxBytes)}`,
       "Remove files that it does not refer to.",
     );
   }
   const large = files.find(({ size }) => size > fileSize);
   if (large) {
     const cure = "Raise limits.fileSize in server.yaml, or make the file smaller.";
-    throw wrong(`${nameOf(large)} has ${showBytes(large.size)}, and at most ${showBytes(fileSize)} are read`, cure);
+    throw wrong(`${nameOf(large)} has ${showSize(large.size)}, and at most ${showSize(fileSize)} are read`, cure);
   }
 }
 
 function makeSkill(place: string, manifest: ResourceFile, files: Record<string, SkillFile>): Skill {
   const file = nameOf(manifest);
   try {
-    const made = skill(files);
-    const { name } = made.frontmatter;
-    if (name === basename(place)) return made;
+    const madeSkill = skill(files);
+    const { name } = madeSkill.frontmatter;
+    if (name === basename(place)) return madeSkill;
     const text = new TextDecoder().decode(files["SKILL.md"] as Uint8Array);
     const line = readFrontMatter(text).lines.get("name") ?? 1;
     const message = `the skill is called "${name}", and its folder "${basename(place)}"`;
-    throw new FolderProblem({ file, line, message, cure: "Give both the same name." });
+    throw problemAt({ file, line }, message, "Give both the same name.");
   } catch (error) {
     if (!(error instanceof LocalError)) throw error;
     const { cause } = error;

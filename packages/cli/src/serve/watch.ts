@@ -11,7 +11,7 @@ export interface FolderWatch {
 
 export interface WatchOptions {
   /** Called after each new reading of the folder. */
-  onReload?: (changed: readonly string[]) => void;
+  onReload?: (changedFiles: readonly string[]) => void;
   /** Called if a file cannot be watched or the folder cannot be read. The watch continues. */
   onError?: (error: unknown) => void;
 }
@@ -24,21 +24,21 @@ export interface WatchOptions {
  */
 export function watchFolder(live: LiveFolder, { onReload, onError }: WatchOptions = {}): FolderWatch {
   const roots = live.contents.settings.roots.map(({ path }) => path);
-  const watched = [live.folder, ...roots.filter((path) => relative(live.folder, path).startsWith(".."))];
-  const watcher: FSWatcher = watch(watched, {
+  const watchedFolders = [live.folder, ...roots.filter((path) => relative(live.folder, path).startsWith(".."))];
+  const watcher: FSWatcher = watch(watchedFolders, {
     ignoreInitial: true,
     // A link may leave the folder or form a cycle. A link target inside the folder is watched at its own path.
     followSymlinks: false,
-    ignored: (path) => isIgnored(path, watched),
+    ignored: (path) => isIgnored(path, watchedFolders),
     awaitWriteFinish: { stabilityThreshold: 40, pollInterval: 10 },
   });
-  let changed = new Set<string>();
+  let changedFiles = new Set<string>();
   let reading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
-    while (changed.size > 0) {
-      const batch = [...changed];
-      changed = new Set();
+    while (changedFiles.size > 0) {
+      const batch = [...changedFiles];
+      changedFiles = new Set();
       try {
         await live.reload(batch);
         onReload?.(batch);
@@ -50,7 +50,7 @@ export function watchFolder(live: LiveFolder, { onReload, onError }: WatchOption
   }
 
   watcher.on("all", (_, path) => {
-    changed.add(relative(live.folder, path).split(sep).join("/"));
+    changedFiles.add(relative(live.folder, path).split(sep).join("/"));
     reading ??= read();
   });
   watcher.on("error", (error) => onError?.(error));

@@ -45,10 +45,10 @@ export async function approve({ name, scope, entry }: Origin, setting: ApprovalS
     );
   }
   const question = { name, entry, hasChanged: approvals.has(place) };
-  const agreed = await talk(setting, setting.stop.signal, (prompter) =>
+  const isTrusted = await talk(setting, setting.stop.signal, (prompter) =>
     askTrust(question, { prompter, view: setting.screen.err }),
   );
-  if (!agreed) throw new Declined(`${server} was not trusted.`);
+  if (!isTrusted) throw new Declined(`${server} was not trusted.`);
   approvals.add(entry.digest, place);
 }
 
@@ -67,14 +67,14 @@ export interface Approvals {
 export function readApprovals(list: string, io: Pick<CommandIo, "env" | "platform">): Approvals {
   const folder = join(stateFolder(io), "mcparley");
   const file = join(folder, list);
-  const stored = withUsageErrors(() => readTrustedFile(file)?.split("\n"));
+  const storedHashes = withUsageErrors(() => readTrustedFile(file)?.split("\n"));
   let hash: ((text: string) => string) | undefined;
   const hashOf = (text: string): string => {
     hash ??= hashWith(withUsageErrors(() => readTrustedFile(join(folder, userKeyFile)) ?? createKey(folder)));
     return hash(text);
   };
   return {
-    has: (text) => stored?.includes(hashOf(text)) ?? false,
+    has: (text) => storedHashes?.includes(hashOf(text)) ?? false,
     add(...texts) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       appendFileSync(file, texts.map((text) => `${hashOf(text)}\n`).join(""), { mode: 0o600 });

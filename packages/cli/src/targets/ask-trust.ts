@@ -20,7 +20,7 @@ export async function askTrust({ name, entry, hasChanged }: TrustQuestion, talk:
   const { view } = talk;
   const isProgram = entry.kind === "command";
   const facts = factsOf(entry, view).flatMap(([label, text]) => row(label, text, view));
-  const changed = hasChanged
+  const changeRemarks = hasChanged
     ? [`You trusted a server ${quoteName(name)} of this file before. Its entry has changed.`]
     : [];
   const url = parseUrl(entry.url);
@@ -29,7 +29,7 @@ export async function askTrust({ name, entry, hasChanged }: TrustQuestion, talk:
     heading(`${isProgram ? "Start" : "Connect to"} the server ${quoteName(name)}?`, view),
     isProgram ? programRisks.flatMap((risk) => ownLines(risk, view)) : ownLines(urlRisk, view),
     excerpt(facts, view),
-    remarkLines([...changed, ...similar], view),
+    remarkLines([...changeRemarks, ...similar], view),
     ownLines(view.style.dim("A yes is remembered until something in this entry changes."), view),
   );
   present(question, talk);
@@ -88,12 +88,12 @@ export function shellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   const isPlain = printable(word) === word && !/[^\S ]|\u2800/.test(word);
   if (isPlain) return `'${word.replaceAll("'", String.raw`'\''`)}'`;
-  const escaped = Array.from(word, (character) => {
+  const escapedCharacters = Array.from(word, (character) => {
     if (character === "'" || character === "\\") return `\\${character}`;
     const isSafe = printable(character) === character && !/[^\S ]|\u2800/.test(character);
     return isSafe ? character : escapeOf(character);
   });
-  return `$'${escaped.join("")}'`;
+  return `$'${escapedCharacters.join("")}'`;
 }
 
 function escapeOf(character: string): string {

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { addFiles, temporaryFolder } from "../serve/testing/temporary-folder.ts";
-import { entryFiles, memberRows } from "./testing/entry-members.ts";
+import { entryFiles, memberRows } from "mcparley-tests/support/entry-members.ts";
 import { exampleServer } from "../commands/testing/example-server.ts";
 import { type FakeIo, runWith } from "../commands/testing/fake-io.ts";
 
@@ -31,7 +31,7 @@ const cases = memberRows.flatMap((row) =>
 
 test.each(cases)(
   "a change of %s in %s is asked for",
-  async (_member, file, host, { before, after, files = {}, label, shown }) => {
+  async (_member, file, host, { firstEntry, changedEntry, files = {}, label, shownValue }) => {
     const { table, isNamed } = entryFiles[host];
     const home = await temporaryFolder();
     const cwd = join(home, "work");
@@ -46,17 +46,17 @@ test.each(cases)(
       const words = ["list", "files", "tools", ...(isNamed ? ["--config", file] : [])];
       return runWith({ server, cwd, env, terminal: true, answers }, words);
     };
-    await write(before, 0);
+    await write(firstEntry, 0);
     expect((await list("y")).code).toBe(0);
     const again = await list();
     expect({ code: again.code, err: again.io.err() }).toEqual({ code: 0, err: "" });
-    await write(after, 1);
+    await write(changedEntry, 1);
     const { code, io } = await list("n");
     expect(code).toBe(7);
     expect(io.targets).toEqual([]);
     const text = io.err().replaceAll(/\s+/g, " ");
     expect(text).toContain('You trusted a server "files" of this file before. Its entry has changed.');
     if (label !== undefined)
-      expect(text).toMatch(new RegExp(` ${label} [^|]*${shown!.replaceAll(/[.?]/g, String.raw`\$&`)}`));
+      expect(text).toMatch(new RegExp(` ${label} [^|]*${shownValue!.replaceAll(/[.?]/g, String.raw`\$&`)}`));
   },
 );

@@ -32,12 +32,14 @@ type Place = Pick<Problem, "file" | "folder" | "scope">;
 
 /** Returns those servers or problems that files of projects have, the nearest folder first. */
 export function inProjects<T extends Place>(items: readonly T[]): T[] {
-  const found = items.flatMap((item) => {
+  const places = items.flatMap((item) => {
     const { file, folder = "", scope } = item;
     const rank = scope === "project" ? projectFiles.indexOf(relative(folder, file)) : -1;
     return rank === -1 ? [] : [{ item, rank, depth: folder.length }];
   });
-  return found.toSorted((one, other) => other.depth - one.depth || one.rank - other.rank).map(({ item }) => item);
+  return places
+    .toSorted((first, second) => second.depth - first.depth || first.rank - second.rank)
+    .map(({ item }) => item);
 }
 
 /**
@@ -48,27 +50,27 @@ export function inProjects<T extends Place>(items: readonly T[]): T[] {
  * disabled, if a file that may have the name is invalid, and if several servers of the same precedence have the name.
  */
 export function findServer(word: string, { servers, problems }: ReadResult): ConfiguredServer | undefined {
-  const chosen = splitHost(word);
-  const isMeant = ({ host }: Pick<Problem, "host">): boolean => !chosen || host === chosen.host;
-  const named = servers.filter((server) => server.name === (chosen?.name ?? word) && isMeant(server));
+  const chosenHost = splitHost(word);
+  const isMeant = ({ host }: Pick<Problem, "host">): boolean => !chosenHost || host === chosenHost.host;
+  const namedServers = servers.filter((server) => server.name === (chosenHost?.name ?? word) && isMeant(server));
   // A project can disable a server of the user, and cannot replace it.
-  const disabled = named.filter(({ isDisabled, scope }) => isDisabled && scope === "project");
+  const disabledServers = namedServers.filter(({ isDisabled, scope }) => isDisabled && scope === "project");
   const isOff = ({ host, scope }: ConfiguredServer): boolean =>
-    scope !== "project" && disabled.some((server) => server.host === host);
-  const active = named.filter((server) => !server.isDisabled && !isOff(server));
-  const own = active.filter(({ scope }) => scope !== "project");
-  if (own.length > 0) return onlyOne(word, closestOfEachHost(own));
+    scope !== "project" && disabledServers.some((server) => server.host === host);
+  const active = namedServers.filter((server) => !server.isDisabled && !isOff(server));
+  const ownServers = active.filter(({ scope }) => scope !== "project");
+  if (ownServers.length > 0) return onlyOne(word, closestOfEachHost(ownServers));
   // Otherwise a project that disables a server of the user could define one with its name.
-  const ownDisabled = named.find(
+  const ownDisabled = namedServers.find(
     (server) => server.scope !== "project" && (isOff(server) || server.disabledBy?.folder !== undefined),
   );
-  if (ownDisabled) return enabledServer(disabled.find(({ host }) => host === ownDisabled.host) ?? ownDisabled);
+  if (ownDisabled) return enabledServer(disabledServers.find(({ host }) => host === ownDisabled.host) ?? ownDisabled);
   // A file of the user that cannot be read may have the name of a server of a project.
   const unreadable = problems.find((one) => one.scope !== undefined && one.scope !== "project" && isMeant(one));
-  if (unreadable && (chosen || active.length > 0)) throw problemError(unreadable);
-  const invalid = chosen ? problems.filter((one) => one.scope === "project" && isMeant(one)) : inProjects(problems);
+  if (unreadable && (chosenHost || active.length > 0)) throw problemError(unreadable);
+  const invalid = chosenHost ? problems.filter((one) => one.scope === "project" && isMeant(one)) : inProjects(problems);
   const [nearest] = byDepth([...active, ...invalid]);
-  const first = nearest ?? disabled[0] ?? named[0];
+  const first = nearest ?? disabledServers[0] ?? namedServers[0];
   if (!first) return undefined;
   if (!("name" in first) || first.disabledBy) return enabledServer(first);
   return onlyOne(
@@ -78,9 +80,9 @@ export function findServer(word: string, { servers, problems }: ReadResult): Con
 }
 
 /** Returns the server if all have the same target. Throws `UsageError` with their places if not. */
-function onlyOne(word: string, found: readonly ConfiguredServer[]): ConfiguredServer {
-  if (new Set(found.map(identityOf)).size > 1) throw ambiguous(word, found);
-  return found[0]!;
+function onlyOne(word: string, namedServers: readonly ConfiguredServer[]): ConfiguredServer {
+  if (new Set(namedServers.map(identityOf)).size > 1) throw ambiguous(word, namedServers);
+  return namedServers[0]!;
 }
 
 /** Returns the first server of each host: a local entry replaces that of the user. */
@@ -95,7 +97,7 @@ function closestOfEachHost(servers: readonly ConfiguredServer[]): ConfiguredServ
 /** Returns servers and problems, those of the deepest folder first. A problem is before the servers of its folder, which it may hide. */
 function byDepth(items: readonly (ConfiguredServer | Problem)[]): (ConfiguredServer | Problem)[] {
   return items.toSorted(
-    (one, other) => depthOf(other) - depthOf(one) || Number("name" in one) - Number("name" in other),
+    (first, second) => depthOf(second) - depthOf(first) || Number("name" in first) - Number("name" in second),
   );
 }
 
@@ -106,25 +108,25 @@ function depthOf({ folder = "" }: Pick<Problem, "folder">): number {
 /** Finds a server in the file of `--config`. Throws `UsageError` with the names of the file, and if the server is disabled. */
 export function findInFile(word: string, config: string, machine: Machine): ConfiguredServer {
   const { servers, problems } = readGivenFile(config, machine);
-  const found = servers.find(({ name }) => name === word) ?? problems[0];
-  if (found) return enabledServer(found);
+  const serverOrProblem = servers.find(({ name }) => name === word) ?? problems[0];
+  if (serverOrProblem) return enabledServer(serverOrProblem);
   const names = servers.map(({ name }) => name);
   throw new UsageError(`${config} has no server ${JSON.stringify(word)}.`, didYouMean(word, names));
 }
 
 /** Returns a server. Throws `UsageError` if it is disabled, and for the problem of a file. */
-function enabledServer(found: ConfiguredServer | Problem): ConfiguredServer {
-  if (!("name" in found)) throw problemError(found);
-  if (found.disabledBy) throw problemError(found.disabledBy);
-  return found;
+function enabledServer(serverOrProblem: ConfiguredServer | Problem): ConfiguredServer {
+  if (!("name" in serverOrProblem)) throw problemError(serverOrProblem);
+  if (serverOrProblem.disabledBy) throw problemError(serverOrProblem.disabledBy);
+  return serverOrProblem;
 }
 
-function ambiguous(word: string, found: readonly ConfiguredServer[]): UsageError {
-  const hosts = new Set(found.map(({ host }) => host));
+function ambiguous(word: string, namedServers: readonly ConfiguredServer[]): UsageError {
+  const hosts = new Set(namedServers.map(({ host }) => host));
   const name = splitHost(word)?.name ?? word;
   // Two files of one host have the same form HOST:NAME.
-  const forms = found.map(({ host, file, line }) =>
-    hosts.size === found.length ? `${host}:${name} (${file}:${line})` : `--config ${file} (line ${line})`,
+  const forms = namedServers.map(({ host, file, line }) =>
+    hosts.size === namedServers.length ? `${host}:${name} (${file}:${line})` : `--config ${file} (line ${line})`,
   );
   return new UsageError(
     `Several files have different servers with the name ${JSON.stringify(word)}.`,
@@ -135,13 +137,13 @@ function ambiguous(word: string, found: readonly ConfiguredServer[]): UsageError
 /** Returns a text that is equal for equal targets. */
 function identityOf({ target, file, line }: ConfiguredServer): string {
   if (!target) return `${file}:${line}`;
-  if (target.kind === "url") return JSON.stringify([target.url, target.transport, sorted(target.headers)]);
+  if (target.kind === "url") return JSON.stringify([target.url, target.transport, sortedValues(target.headers)]);
   const { command, args, env, cwd, envFile } = target;
-  return JSON.stringify([command, args, sorted(env), cwd, envFile]);
+  return JSON.stringify([command, args, sortedValues(env), cwd, envFile]);
 }
 
-function sorted(table: ReadonlyMap<string, ConfigValue>): [string, ConfigValue][] {
-  return [...table].toSorted(([one], [other]) => (one < other ? -1 : 1));
+function sortedValues(table: ReadonlyMap<string, ConfigValue>): [string, ConfigValue][] {
+  return [...table].toSorted(([first], [second]) => (first < second ? -1 : 1));
 }
 
 /**

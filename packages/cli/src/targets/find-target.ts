@@ -44,11 +44,11 @@ export async function resolveTarget(words: TargetWords, surroundings: Surroundin
 }
 
 /** Loads the code that needs the package of configurations. */
-export const configured = () => import("./configured.ts");
+export const loadConfigured = () => import("./configured.ts");
 
 /** Asks whether the server of a configuration may be started or connected to. Throws `Declined` on a no. */
 export async function approveTarget({ origin }: Target, setting: ApprovalSetting): Promise<void> {
-  if (origin) await (await configured()).approve(origin, setting);
+  if (origin) await (await loadConfigured()).approve(origin, setting);
 }
 
 /** The words of the command line that add to a target. */
@@ -83,9 +83,9 @@ function shellOf({ envAll }: AddedWords, { env }: Surroundings): Record<string, 
 }
 
 /** Returns the variables of `--env`. One without a value has that of this environment. */
-function namedOf({ env: named }: AddedWords, { env }: Surroundings): Record<string, string> {
+function namedOf({ env: namedVariables }: AddedWords, { env }: Surroundings): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(named).map(([name, typedValue]) => {
+    Object.entries(namedVariables).map(([name, typedValue]) => {
       const value = typedValue ?? env[name];
       if (value !== undefined) return [name, value];
       throw new UsageError(`--env ${name}: this variable is not set here.`, `Set it, or write --env ${name}=VALUE.`);
@@ -98,7 +98,7 @@ export async function findTarget(
   { word, command, config }: Pick<TargetWords, "word" | "command" | "config">,
   surroundings: Surroundings,
 ): Promise<Target> {
-  if (command !== undefined) return started(command, surroundings.cwd);
+  if (command !== undefined) return startedTarget(command, surroundings.cwd);
   if (word === undefined) throw await missingTarget(surroundings);
   if (/^https?:\/\//i.test(word)) {
     if (!isHttpUrl(word)) throw new UsageError(`${JSON.stringify(word)} is not a valid URL.`);
@@ -113,15 +113,15 @@ export async function findConfigured(
   config: string | undefined,
   surroundings: Surroundings,
 ): Promise<Target> {
-  const { findInFile, findServer, readAll, targetOf } = await configured();
+  const { findInFile, findServer, readAll, targetOf } = await loadConfigured();
   if (config !== undefined) return targetOf(findInFile(word, config, surroundings), surroundings);
-  const found = readAll(surroundings);
-  const server = findServer(word, found);
+  const result = readAll(surroundings);
+  const server = findServer(word, result);
   if (server) return targetOf(server, surroundings);
-  throw new UsageError(`There is no server ${JSON.stringify(word)}.`, hintFor(word, found, surroundings));
+  throw new UsageError(`There is no server ${JSON.stringify(word)}.`, hintFor(word, result, surroundings));
 }
 
-function started([command, ...args]: readonly string[], cwd: string): Target {
+function startedTarget([command, ...args]: readonly string[], cwd: string): Target {
   if (command === undefined || command === "") {
     throw new UsageError("There is no command after --.", "Such as: mcparley list -- node server.js");
   }
@@ -129,12 +129,12 @@ function started([command, ...args]: readonly string[], cwd: string): Target {
 }
 
 async function missingTarget(surroundings: Surroundings): Promise<UsageError> {
-  const { readAll } = await configured();
+  const { readAll } = await loadConfigured();
   const names = new Set(readAll(surroundings).servers.flatMap(({ name, isDisabled }) => (isDisabled ? [] : [name])));
-  const known = names.size > 0 ? ` Names known here: ${[...names].join(", ")}.` : "";
+  const knownNames = names.size > 0 ? ` Names known here: ${[...names].join(", ")}.` : "";
   return new UsageError(
     "Which server? TARGET is missing.",
-    `Give a URL, a name from an mcp.json, or a command after --.${known}`,
+    `Give a URL, a name from an mcp.json, or a command after --.${knownNames}`,
   );
 }
 
@@ -179,8 +179,8 @@ function isPath(word: string): boolean {
 const nodeRunsTypeScript = "typescript" in process.features && Boolean(process.features.typescript);
 
 function commandFor(word: string, runsTypeScript = nodeRunsTypeScript): string {
-  const known = runners.find(([end]) => end.test(word))?.[1];
-  const runner = known === "npx tsx" && runsTypeScript ? "node" : known;
+  const program = runners.find(([end]) => end.test(word))?.[1];
+  const runner = program === "npx tsx" && runsTypeScript ? "node" : program;
   if (runner !== undefined) return `${runner} ${quotedWord(word)}`;
   return quotedWord(/[\\/]/.test(word) ? word : `./${word}`);
 }

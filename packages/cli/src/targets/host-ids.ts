@@ -17,8 +17,8 @@ export function readHost(word: string): HostId {
 
 /** Splits `HOST:NAME`. Returns undefined if the word does not start with the id of a host. */
 export function splitHost(word: string): { host: HostId; name: string } | undefined {
-  const at = word.indexOf(":");
-  const host = hosts.find(({ id }) => id === word.slice(0, at));
-  const name = word.slice(at + 1);
+  const colonIndex = word.indexOf(":");
+  const host = hosts.find(({ id }) => id === word.slice(0, colonIndex));
+  const name = word.slice(colonIndex + 1);
   return host && name !== "" ? { host: host.id, name } : undefined;
 }

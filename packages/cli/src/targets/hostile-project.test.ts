@@ -10,7 +10,7 @@ import {
   projectNames,
   serverFiles,
   urlName,
-} from "./testing/hostile-project.ts";
+} from "mcparley-tests/support/hostile-project.ts";
 
 /*
  * Each command in the folder of a cloned repository whose files are hostile. Nothing is started or contacted before a yes.

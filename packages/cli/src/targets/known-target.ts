@@ -26,15 +26,15 @@ export interface TargetOption {
 }
 
 /** Returns the options that a hint with another command repeats. A URL with a password or a query is left out. */
-export function optionsOfTarget(words: Words, declared: Options, commands: OptionsOfCommands): TargetOption[] {
-  return Object.values(declared)
+export function optionsOfTarget(words: Words, declaredOptions: Options, commands: OptionsOfCommands): TargetOption[] {
+  return Object.values(declaredOptions)
     .filter(isOfTarget)
     .flatMap(({ name, value: placeholder }) => {
       const owners = [...commands].filter(([, { options }]) =>
         Object.values(options).some((option) => option.name === name && isOfTarget(option)),
       );
       return words.options
-        .filter((typed) => typed.name === name && !hasSecret(typed.value ?? ""))
+        .filter((typedOption) => typedOption.name === name && !hasSecret(typedOption.value ?? ""))
         .map(({ value }) => ({
           name,
           value: placeholder === undefined ? undefined : value,
@@ -58,11 +58,11 @@ export function withTarget(hint: string, target: KnownTarget | undefined): strin
   return hint.replaceAll(
     /mcparley ([a-z]+) TARGET((?: (?:tools|prompts|resources|templates))?)/g,
     (line: string, ...[command, kind, offset]: [string, string, number]) => {
-      const [rest = ""] = hint.slice(offset + line.length).split(/\.(?:\s|$)/, 1);
-      const options = repeated(target?.options ?? [], command, rest);
-      const started = target?.command;
-      if (started?.[0] !== undefined) {
-        const program = started.length > 1 ? `${started[0]} ...` : started[0];
+      const [remainingHint = ""] = hint.slice(offset + line.length).split(/\.(?:\s|$)/, 1);
+      const options = repeatedOptions(target?.options ?? [], command, remainingHint);
+      const programWords = target?.command;
+      if (programWords?.[0] !== undefined) {
+        const program = programWords.length > 1 ? `${programWords[0]} ...` : programWords[0];
         return `mcparley ${command}${kind}${options} -- ${program}`;
       }
       const word = target?.word;
@@ -79,11 +79,11 @@ const replacedBy: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns the options that a command has, except those in the rest of the hint. */
-function repeated(options: readonly TargetOption[], command: string, rest: string): string {
-  const names = [...rest.matchAll(/ --([a-z-]+)/g)].map(([, name = ""]) => name);
-  const replaced = new Set(names.flatMap((name) => [name, ...(replacedBy[name] ?? [])]));
+function repeatedOptions(options: readonly TargetOption[], command: string, remainingHint: string): string {
+  const names = [...remainingHint.matchAll(/ --([a-z-]+)/g)].map(([, name = ""]) => name);
+  const replacedNames = new Set(names.flatMap((name) => [name, ...(replacedBy[name] ?? [])]));
   return options
-    .filter(({ name, commands }) => commands.includes(command) && !replaced.has(name))
+    .filter(({ name, commands }) => commands.includes(command) && !replacedNames.has(name))
     .map(({ name, value }) => {
       if (value === undefined) return ` --${name}`;
       return value.startsWith("-") ? ` --${name}=${quotedWord(value)}` : ` --${name} ${quotedWord(value)}`;
@@ -108,12 +108,15 @@ export function withoutQueryValues(text: string, url: string | undefined): strin
     const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
     return value === "" ? [] : [{ name, value }];
   });
-  return pairs.reduce((hidden, { name, value }) => {
-    const named = hidden
+  return pairs.reduce((safeText, { name, value }) => {
+    const textWithoutPairs = safeText
       .replaceAll(`${name}=${value}`, `${name}=***`)
       .replaceAll(encodeURIComponent(`${name}=${value}`), encodeURIComponent(`${name}=***`));
-    if (value.length < shortestSecret) return named;
-    const [decoded = value] = new URLSearchParams(`v=${value}`).values();
-    return named.replaceAll(value, "***").replaceAll(decoded, "***").replaceAll(encodeURIComponent(value), "***");
+    if (value.length < shortestSecret) return textWithoutPairs;
+    const [decodedValue = value] = new URLSearchParams(`v=${value}`).values();
+    return textWithoutPairs
+      .replaceAll(value, "***")
+      .replaceAll(decodedValue, "***")
+      .replaceAll(encodeURIComponent(value), "***");
   }, text);
 }

@@ -29,5 +29,5 @@ const optionNames: readonly (readonly [words: RegExp, option: string])[] = [
 
 /** Replaces the names of options in an error of the library by those of the command. */
 export function withOptionNames(text: string): string {
-  return optionNames.reduce((replaced, [words, option]) => replaced.replace(words, option), text);
+  return optionNames.reduce((message, [words, option]) => message.replace(words, option), text);
 }

@@ -61,8 +61,8 @@ export function readRunner(words: readonly (string | undefined)[]): RunnerComman
   const isShell = /^cmd(?:\.exe)?$/i.test(words[0] ?? "") && words[1]?.toLowerCase() === "/c";
   const start = isShell ? 2 : 0;
   const program = basename(words[start] ?? "").replace(/\.(?:cmd|exe)$/i, "");
-  const runner = runners.find(({ words: [first, ...rest] }) => {
-    return first === program && rest.every((word, index) => words[start + 1 + index] === word);
+  const runner = runners.find(({ words: [first, ...otherWords] }) => {
+    return first === program && otherWords.every((word, index) => words[start + 1 + index] === word);
   });
   return runner && readPackages(runner.registry, words, start + runner.words.length);
 }
@@ -73,23 +73,24 @@ function readPackages(
   start: number,
 ): RunnerCommand {
   const { packages, values, switches } = optionsOf[registry];
-  const named: PackageWord[] = [];
+  const packageWords: PackageWord[] = [];
   for (let index = start; index < words.length; index++) {
     const word = words[index];
-    if (word === undefined) return { registry, packages: named, unknown: "a reference" };
+    if (word === undefined) return { registry, packages: packageWords, unknown: "a reference" };
     const [, option = "", value] = /^(-[^=]+)=(.*)$/s.exec(word) ?? [];
     if (packages.includes(word)) {
       index += 1;
-      named.push({ index, prefix: "", spec: words[index] ?? "", isPositional: false });
+      packageWords.push({ index, prefix: "", spec: words[index] ?? "", isPositional: false });
     } else if (packages.includes(option)) {
-      named.push({ index, prefix: `${option}=`, spec: value ?? "", isPositional: false });
+      packageWords.push({ index, prefix: `${option}=`, spec: value ?? "", isPositional: false });
     } else if (values.includes(word)) index += 1;
     else if (!word.startsWith("-")) {
       // With an option for the package, this word is the name of its program.
-      return named.length > 0
-        ? { registry, packages: named }
+      return packageWords.length > 0
+        ? { registry, packages: packageWords }
         : { registry, packages: [{ index, prefix: "", spec: word, isPositional: true }] };
-    } else if (!switches.includes(word) && value === undefined) return { registry, packages: named, unknown: word };
+    } else if (!switches.includes(word) && value === undefined)
+      return { registry, packages: packageWords, unknown: word };
   }
-  return { registry, packages: named, ...(named.length === 0 && { unknown: "no package" }) };
+  return { registry, packages: packageWords, ...(packageWords.length === 0 && { unknown: "no package" }) };
 }

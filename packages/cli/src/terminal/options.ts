@@ -126,7 +126,7 @@ export function hasOption({ options }: Words, { name }: Option): boolean {
 export type OptionsOfCommands = ReadonlyMap<string, { readonly options: Options }>;
 
 /** The placeholders of values that name something. Texts may be empty, and others have errors of their own. */
-const namedThings = /^(?:ID|NAME|URL|FILE|DIR|SCOPE|"SCOPE \.\.\."|HOST|PACKAGE#EXPORT|PROVIDER\/NAME)$/;
+const namedThings = /^(?:ID|NAME|URL|FILE|DIR|SCOPE|"SCOPE \.\.\."|HOST|HEADER|PACKAGE#EXPORT|PROVIDER\/NAME)$/;
 
 /**
  * Returns the values of the options of a command. Throws `UsageError` for a missing or invalid value, and for an option that the command does
@@ -173,7 +173,10 @@ function unknownOption(
   );
   const near = nearest(name, names);
   const hint = near === undefined ? "--help shows the options." : `Did you mean --${near}?`;
-  return new UsageError(`There is no option ${word}.`, `${hint} Options of the server's program go after --.`);
+  // The option `--env` passes variables to the program of a server.
+  const startsPrograms = commands.get(command)?.options["env"] !== undefined;
+  const program = startsPrograms ? " Options of the server's program go after --." : "";
+  return new UsageError(`There is no option ${word}.`, hint + program);
 }
 
 /** Reads `NAME=VALUE`. */

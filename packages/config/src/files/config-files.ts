@@ -44,9 +44,9 @@ export function toProblem({ message, cure, position, file }: ConfigError, place:
 function readRoot(rules: HostRules, file: string): ParsedConfig | undefined {
   const content = readTrusted(file, rules.limit);
   if (!content) return undefined;
-  const parsed = parseConfig(rules, file, decode(content.bytes, file));
-  if (!isTable(parsed.value)) throw notATable("The file", file, parsed.positionOf([]));
-  return parsed;
+  const config = parseConfig(rules, file, decode(content.bytes, file));
+  if (!isTable(config.value)) throw notATable("The file", file, config.positionOf([]));
+  return config;
 }
 
 export function notATable(subject: string, file: string, position: Position | undefined): ConfigError {

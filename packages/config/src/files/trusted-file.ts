@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { type Stats, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { untrustedAccess } from "@mcparley/internal/file-access";
 import { ConfigError, systemCode } from "../config-error.ts";
 
 /** Maximum size of a configuration file in bytes. The files are written by hand. */
@@ -27,18 +28,17 @@ export function readTrusted(
   if (handle === undefined) return undefined;
   try {
     // The open file is checked, so that it cannot be replaced between the check and the reading.
-    const about = fstatSync(handle);
-    if (!about.isFile()) return undefined;
-    if (uid !== undefined) {
-      requireOwner(file, about.uid, uid);
-      requireOwner(file, lstatSync(file).uid, uid);
-      requireUnwritable(file, about, uid);
-    }
-    if (about.size > limit) throw tooLarge(file, limit);
+    const stats = fstatSync(handle);
+    if (!stats.isFile()) return undefined;
+    requireTrust(file, stats, uid);
+    // A link has no mode of its own.
+    const link = lstatSync(file);
+    requireTrust(file, { uid: link.uid, gid: link.gid, mode: 0 }, uid);
+    if (stats.size > limit) throw tooLarge(file, limit);
     const bytes = readFileSync(handle);
     // The file may have grown after the check of its size.
     if (bytes.length > limit) throw tooLarge(file, limit);
-    return { bytes, mode: about.mode & 0o777, owner: about.uid, group: about.gid };
+    return { bytes, mode: stats.mode & 0o777, owner: stats.uid, group: stats.gid };
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError("unreadable", `The file cannot be read (${systemCode(error)}).`, { file });
@@ -91,22 +91,19 @@ function tooLarge(file: string, limit: number): ConfigError {
   return new ConfigError("unreadable", `The file is larger than ${limit / 1024 / 1024} MiB.`, { file, cure });
 }
 
-function requireOwner(file: string, owner: number, uid: number): void {
-  if (owner === uid || owner === 0) return;
-  throw new ConfigError(
-    "untrusted",
-    `The file belongs to another user (uid ${owner}), who could start any program as you.`,
-    { file, cure: "If you trust it, copy it to a file that you own." },
-  );
-}
-
-function requireUnwritable(file: string, { mode, gid }: { mode: number; gid: number }, uid: number): void {
-  // On many systems each user has a group of the same number, without other members.
-  const isOwnGroup = gid === uid && uid !== 0;
-  if ((mode & 0o002) === 0 && ((mode & 0o020) === 0 || isOwnGroup)) return;
-  throw new ConfigError(
-    "untrusted",
-    `Other users can write to the file (mode ${(mode & 0o777).toString(8)}), and could start any program as you.`,
-    { file, cure: `Check its content, then run: chmod go-w ${JSON.stringify(file)}` },
-  );
+function requireTrust(
+  file: string,
+  { mode, uid: owner, gid }: Pick<Stats, "mode" | "uid" | "gid">,
+  uid: number | undefined,
+): void {
+  const problem = untrustedAccess({ mode, uid: owner, gid }, uid);
+  if (problem === "owner") {
+    const fact = `The file belongs to another user (uid ${owner}), who could start any program as you.`;
+    throw new ConfigError("untrusted", fact, { file, cure: "If you trust it, copy it to a file that you own." });
+  }
+  if (problem === "mode") {
+    const fact = `Other users can write to the file (mode ${(mode & 0o777).toString(8)}), and could start any program as you.`;
+    const cure = `Check its content, then run: chmod go-w ${JSON.stringify(file)}`;
+    throw new ConfigError("untrusted", fact, { file, cure });
+  }
 }

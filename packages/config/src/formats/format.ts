@@ -53,45 +53,49 @@ export function valueAt(value: unknown, path: Path): unknown {
 }
 
 /** Returns a copy of a value with one change. */
-export function withChange(value: unknown, { path, value: given }: Change): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return given;
-  const member = rest.length === 0 ? given : withChange(memberOf(value, key), { path: rest, value: given });
+export function withChange(value: unknown, { path, value: newValue }: Change): unknown {
+  const [key, ...innerPath] = path;
+  if (key === undefined) return newValue;
+  const member =
+    innerPath.length === 0 ? newValue : withChange(memberOf(value, key), { path: innerPath, value: newValue });
   if (typeof key === "number") return Object.assign([...((value as unknown[] | undefined) ?? [])], { [key]: member });
   // Unlike an assignment, `fromEntries` makes a key such as "__proto__" an ordinary member.
-  const others = Object.entries(isTable(value) ? value : {}).filter(([name]) => name !== key);
-  return Object.fromEntries(member === undefined ? others : [...others, [key, member]]);
+  const otherMembers = Object.entries(isTable(value) ? value : {}).filter(([name]) => name !== key);
+  return Object.fromEntries(member === undefined ? otherMembers : [...otherMembers, [key, member]]);
 }
 
 /**
  * Whether an edit has the intended result. TOML has no table without its last member, unless the table has a header.
  */
-export function isIntended(before: unknown, change: Change, after: unknown): boolean {
-  const intended = withChange(before, change);
-  if (isSame(after, intended)) return true;
+export function isIntended(previousValue: unknown, change: Change, editedValue: unknown): boolean {
+  const intendedValue = withChange(previousValue, change);
+  if (isSame(editedValue, intendedValue)) return true;
   const parent = change.path.slice(0, -1);
-  const table = valueAt(intended, parent);
+  const table = valueAt(intendedValue, parent);
   if (change.value !== undefined || parent.length === 0 || !isTable(table) || Object.keys(table).length > 0)
     return false;
-  return isIntended(before, { path: parent, value: undefined }, after);
+  return isIntended(previousValue, { path: parent, value: undefined }, editedValue);
 }
 
 /** Returns the changes that turn one value into another, each as deep as possible, so that comments beside other members stay. */
-export function changesBetween(path: Path, before: unknown, after: unknown): Change[] {
-  if (!isTable(before) || !isTable(after)) return isSame(before, after) ? [] : [{ path, value: after }];
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...keys].flatMap((key) => changesBetween([...path, key], memberOf(before, key), memberOf(after, key)));
+export function changesBetween(path: Path, previousValue: unknown, newValue: unknown): Change[] {
+  if (!isTable(previousValue) || !isTable(newValue))
+    return isSame(previousValue, newValue) ? [] : [{ path, value: newValue }];
+  const keys = new Set([...Object.keys(previousValue), ...Object.keys(newValue)]);
+  return [...keys].flatMap((key) =>
+    changesBetween([...path, key], memberOf(previousValue, key), memberOf(newValue, key)),
+  );
 }
 
 /** Whether two parsed values are equal. The prototypes of tables differ between the libraries, and do not count. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item, index) => isSame(item, other[index]));
+function isSame(first: unknown, second: unknown): boolean {
+  if (Array.isArray(first) && Array.isArray(second)) {
+    return first.length === second.length && first.every((item, index) => isSame(item, second[index]));
   }
-  if (!isTable(one) || !isTable(other)) return isDeepStrictEqual(one, other);
-  const keys = Object.keys(one);
+  if (!isTable(first) || !isTable(second)) return isDeepStrictEqual(first, second);
+  const keys = Object.keys(first);
   return (
-    keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
+    keys.length === Object.keys(second).length &&
+    keys.every((key) => Object.hasOwn(second, key) && isSame(first[key], second[key]))
   );
 }

@@ -1,6 +1,6 @@
 import { type Node, createScanner } from "jsonc-parser";
 import { type Change, UnsafeEdit } from "./format.ts";
-import { indentAt, indentUnit, lineEnding, lineStart, nextLine } from "./positions.ts";
+import { indentAt, indentUnit, lineEnding, lineStart, nextLine, splice } from "./positions.ts";
 
 // `modify` of jsonc-parser is not used: it deletes comments between the removed member and the next one, and moves the comment of
 // the last member to the inserted one.
@@ -69,10 +69,6 @@ function render(value: unknown, indent: string, { eol, unit }: Source): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", eol + indent);
 }
 
-function splice(text: string, [start, end]: readonly [number, number], inserted: string): string {
-  return text.slice(0, start) + inserted + text.slice(end);
-}
-
 function insertItem(source: Source, container: Node, item: { key: string | number; value: unknown }): string {
   if (container.type !== "object" && container.type !== "array") throw new UnsafeEdit("a value is not an object");
   const { text, eol, unit } = source;
@@ -83,17 +79,17 @@ function insertItem(source: Source, container: Node, item: { key: string | numbe
   if (!last) {
     // Only white space and comments.
     const inner = text.slice(open + 1, close).trimEnd();
-    const inserted = `${inner}${eol}${outer}${unit}${prefix}${render(item.value, outer + unit, source)}${eol}${outer}`;
-    return splice(text, [open + 1, close], inserted);
+    const insertion = `${inner}${eol}${outer}${unit}${prefix}${render(item.value, outer + unit, source)}${eol}${outer}`;
+    return splice(text, [open + 1, close], insertion);
   }
   const { comma, end } = afterItem(text, last, close);
   const isOneLine = !`${text.slice(open, last.offset)}${text.slice(end, close)}`.includes("\n");
   const indent = indentAt(text, last.offset) || outer + unit;
-  const shown = isOneLine
+  const itemText = isOneLine
     ? ` ${prefix}${JSON.stringify(item.value)}`
     : `${eol}${indent}${prefix}${render(item.value, indent, source)}`;
-  const inserted = comma === undefined ? shown : `${shown},`;
-  const withItem = splice(text, [end, end], inserted);
+  const insertion = comma === undefined ? itemText : `${itemText},`;
+  const withItem = splice(text, [end, end], insertion);
   return comma === undefined ? splice(withItem, [last.offset + last.length, last.offset + last.length], ",") : withItem;
 }
 
@@ -115,16 +111,16 @@ function removeItem({ text }: Source, container: Node, item: Node): string {
   // The whole line is removed, except if the closing bracket stands on it.
   if (isAlone && start > open && nextLine(text, end) <= close) range = [start, nextLine(text, end)];
   else if (next) range[1] += /^[ \t]*/.exec(text.slice(range[1], next.offset))?.[0].length ?? 0;
-  let edited = splice(text, range, "");
+  let editedText = splice(text, range, "");
   if (!next && comma === undefined && previous) {
     // The item before is the last one now.
-    const before = afterItem(text, previous, item.offset).comma;
-    if (before !== undefined) edited = splice(edited, [before, before + 1], "");
-    if (before !== undefined && isBlank(text.slice(before + 1, item.offset)) && range[0] === item.offset) {
-      edited = splice(edited, [before, range[0] - 1], "");
+    const commaBefore = afterItem(text, previous, item.offset).comma;
+    if (commaBefore !== undefined) editedText = splice(editedText, [commaBefore, commaBefore + 1], "");
+    if (commaBefore !== undefined && isBlank(text.slice(commaBefore + 1, item.offset)) && range[0] === item.offset) {
+      editedText = splice(editedText, [commaBefore, range[0] - 1], "");
     }
   }
-  return edited;
+  return editedText;
 }
 
 function isBlank(text: string): boolean {
@@ -142,14 +138,14 @@ function afterItem(text: string, item: Node, limit: number): { comma: number | u
   while (scanner.getPosition() < tail.length) {
     scanner.scan();
     const token = tail.slice(scanner.getTokenOffset(), scanner.getPosition());
-    const after = start + scanner.getPosition();
+    const tokenEnd = start + scanner.getPosition();
     if (token === ",") {
       comma = start + scanner.getTokenOffset();
       // A comma on a later line belongs to the item as well.
-      end = after;
+      end = tokenEnd;
       isSameLine = true;
     } else if (isBlank(token)) isSameLine &&= !token.includes("\n");
-    else if (isSameLine) end = after;
+    else if (isSameLine) end = tokenEnd;
     if (token.startsWith("/*") && token.includes("\n")) isSameLine = false;
   }
   return { comma, end };

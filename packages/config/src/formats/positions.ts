@@ -25,6 +25,11 @@ export function indentUnit(text: string): string {
   return /(?:^|\n)([ \t]+)"/.exec(text)?.[1] ?? "  ";
 }
 
+/** Returns a text with another part between two offsets. */
+export function splice(text: string, [start, end]: readonly [number, number], insertion: string): string {
+  return text.slice(0, start) + insertion + text.slice(end);
+}
+
 /** Removes the byte order mark of a text. */
 export function withoutMark(source: string): string {
   return source.startsWith("\uFEFF") ? source.slice(1) : source;

@@ -1,22 +1,23 @@
 import { type Change, UnsafeEdit, isTable, valueAt, withChange } from "./format.ts";
-import { lineEnding, nextLine } from "./positions.ts";
+import { lineEnding, nextLine, splice } from "./positions.ts";
 import { type Statement, statementsIn } from "./toml-statements.ts";
 
 /** Applies one change to a valid TOML text, of which `root` is the value. */
-export function editToml(text: string, root: unknown, { path: given, value }: Change): string {
-  const path = given.map(String);
+export function editToml(text: string, root: unknown, { path: changePath, value }: Change): string {
+  const path = changePath.map(String);
   const statements = statementsIn(text);
-  if (statements.some(({ kind, path: of }) => kind === "array" && isPrefix(of, path))) {
+  if (statements.some(({ kind, path: statementPath }) => kind === "array" && isPrefix(statementPath, path))) {
     throw new UnsafeEdit(`${showKeys(path)} is in an array of tables`);
   }
   const inline = statements.find(
-    ({ kind, path: of }) => kind === "pair" && of.length < path.length && isPrefix(of, path),
+    ({ kind, path: statementPath }) =>
+      kind === "pair" && statementPath.length < path.length && isPrefix(statementPath, path),
   );
   if (inline) return editInline(text, { inline, root, path, value });
-  const own = statements.filter(({ path: of }) => isPrefix(path, of));
-  const [first] = own;
-  if (value === undefined) return removeStatements(text, statements, new Set(own));
-  if (first && own.length === 1 && first.kind === "pair" && first.path.length === path.length) {
+  const ownStatements = statements.filter(({ path: statementPath }) => isPrefix(path, statementPath));
+  const [first] = ownStatements;
+  if (value === undefined) return removeStatements(text, statements, new Set(ownStatements));
+  if (first && ownStatements.length === 1 && first.kind === "pair" && first.path.length === path.length) {
     return splice(text, first.value, render(value));
   }
   if (first) throw new UnsafeEdit(`${showKeys(path)} is a table`);
@@ -25,10 +26,6 @@ export function editToml(text: string, root: unknown, { path: given, value }: Ch
 
 function isPrefix(short: readonly string[], long: readonly string[]): boolean {
   return short.length <= long.length && short.every((key, index) => key === long[index]);
-}
-
-function splice(text: string, [start, end]: readonly [number, number], inserted: string): string {
-  return text.slice(0, start) + inserted + text.slice(end);
 }
 
 interface InlineEdit {
@@ -40,26 +37,26 @@ interface InlineEdit {
 
 /** Changes a member of an inline table. The table is written again, so it must have no comment. */
 function editInline(text: string, { inline, root, path, value }: InlineEdit): string {
-  const written = text.slice(...inline.value);
+  const tableText = text.slice(...inline.value);
   const table = valueAt(root, inline.path);
-  if (!isTable(table) || written.includes("#")) {
+  if (!isTable(table) || tableText.includes("#")) {
     throw new UnsafeEdit(`${showKeys(inline.path)} is an inline table with comments, or not a table`);
   }
   return splice(text, inline.value, render(withChange(table, { path: path.slice(inline.path.length), value })));
 }
 
 /** Removes statements, the comments between them, and the empty line before them. Other comments stay. */
-function removeStatements(text: string, all: readonly Statement[], removed: ReadonlySet<Statement>): string {
+function removeStatements(text: string, all: readonly Statement[], removedStatements: ReadonlySet<Statement>): string {
   const ranges: [number, number][] = [];
   let isOpen = false;
   for (const statement of all) {
     const range = ranges.at(-1);
-    if (!removed.has(statement)) isOpen = false;
+    if (!removedStatements.has(statement)) isOpen = false;
     else if (isOpen && range) range[1] = statement.end;
     else ranges.push([statement.start, statement.end]);
-    if (removed.has(statement)) isOpen = true;
+    if (removedStatements.has(statement)) isOpen = true;
   }
-  return ranges.reduceRight((edited, range) => splice(edited, withEmptyLine(edited, range), ""), text);
+  return ranges.reduceRight((editedText, range) => splice(editedText, withEmptyLine(editedText, range), ""), text);
 }
 
 /** Extends a range by the empty line before it, if an empty line or the end of the file follows. */
@@ -67,8 +64,8 @@ function withEmptyLine(text: string, [start, end]: readonly [number, number]): [
   const isFollowed = end >= text.length || /^[ \t]*\r?$/.test(text.slice(end, nextLine(text, end)).replace("\n", ""));
   if (!isFollowed) return [start, end];
   if (start === 0) return [0, nextLine(text, end)];
-  const before = /(?<=\n|^)[ \t]*\r?\n$/.exec(text.slice(Math.max(0, start - 200), start));
-  return [start - (before?.[0].length ?? 0), end];
+  const emptyLine = /(?<=\n|^)[ \t]*\r?\n$/.exec(text.slice(Math.max(0, start - 200), start));
+  return [start - (emptyLine?.[0].length ?? 0), end];
 }
 
 interface Member {
@@ -84,33 +81,35 @@ function addSection(text: string, statements: readonly Statement[], { path, valu
   // A pair below another header has no section, after which a header could stand.
   const next = sibling && statements[statements.indexOf(sibling) + 1];
   const canFollow = sibling !== undefined && path.length > 1 && (!next || next.kind !== "pair");
-  const at = canFollow ? afterComments(text, sibling.end) : text.length;
-  const before = text.slice(0, at);
-  const lead = before.trim() === "" ? "" : before.endsWith("\n") ? eol : eol + eol;
-  const rest = text.slice(at);
-  const tail = rest === "" || /^[ \t]*\r?\n/.test(rest) ? "" : eol;
-  return before + (before.endsWith(`${eol}${eol}`) ? "" : lead) + section + tail + rest;
+  const offset = canFollow ? afterComments(text, sibling.end) : text.length;
+  const textBefore = text.slice(0, offset);
+  const lead = textBefore.trim() === "" ? "" : textBefore.endsWith("\n") ? eol : eol + eol;
+  const remainingText = text.slice(offset);
+  const tail = remainingText === "" || /^[ \t]*\r?\n/.test(remainingText) ? "" : eol;
+  return textBefore + (textBefore.endsWith(`${eol}${eol}`) ? "" : lead) + section + tail + remainingText;
 }
 
 /** Returns the offset after the comments that follow directly, if they do not belong to the next statement. */
-function afterComments(text: string, at: number): number {
-  let end = at;
+function afterComments(text: string, offset: number): number {
+  let end = offset;
   while (/^[ \t]*#/.test(text.slice(end, nextLine(text, end)))) end = nextLine(text, end);
-  return end >= text.length || /^[ \t]*\r?\n/.test(text.slice(end, nextLine(text, end))) ? end : at;
+  return end >= text.length || /^[ \t]*\r?\n/.test(text.slice(end, nextLine(text, end))) ? end : offset;
 }
 
 /** Adds a pair to the section of its parent, or a new section of the parent. */
 function addPair(text: string, statements: readonly Statement[], { path, value }: Member): string {
   const parent = path.slice(0, -1);
   const anchor = statements.findLast(
-    ({ header, path: of }) =>
-      isPrefix(header, parent) && isPrefix(parent, of) && (of.length > parent.length || header.length === of.length),
+    ({ header, path: statementPath }) =>
+      isPrefix(header, parent) &&
+      isPrefix(parent, statementPath) &&
+      (statementPath.length > parent.length || header.length === statementPath.length),
   );
   if (!anchor) return addSection(text, statements, { path: parent, value: Object.fromEntries([[path.at(-1), value]]) });
   const eol = lineEnding(text);
   const pair = `${showKeys(path.slice(anchor.header.length))} = ${render(value)}${eol}`;
-  const before = text.slice(0, anchor.end);
-  return before + (before.endsWith("\n") ? "" : eol) + pair + text.slice(anchor.end);
+  const textBefore = text.slice(0, anchor.end);
+  return textBefore + (textBefore.endsWith("\n") ? "" : eol) + pair + text.slice(anchor.end);
 }
 
 function renderSection(path: readonly string[], table: Readonly<Record<string, unknown>>): string[] {

@@ -20,95 +20,96 @@ export function statementsIn(text: string): Statement[] {
   const statements: Statement[] = [];
   let header: readonly string[] = [];
   for (let start = 0; start < text.length;) {
-    const at = skipBlanks(text, start);
-    const first = text[at];
+    const offset = skipBlanks(text, start);
+    const first = text[offset];
     if (first === undefined || first === "#" || first === "\n" || first === "\r") {
-      start = nextLine(text, at);
+      start = nextLine(text, offset);
       continue;
     }
     if (first === "[") {
-      const isArray = text[at + 1] === "[";
-      const { keys, next } = readKeys(text, at + (isArray ? 2 : 1));
+      const isArray = text[offset + 1] === "[";
+      const { keys, next } = readKeys(text, offset + (isArray ? 2 : 1));
       const end = nextLine(text, next);
       header = keys;
       statements.push({ kind: isArray ? "array" : "table", path: keys, header, start, end, value: [next, next] });
       start = end;
       continue;
     }
-    const { keys, next } = readKeys(text, at);
+    const { keys, next } = readKeys(text, offset);
     // The character at `next` is the equals sign.
-    const from = skipBlanks(text, next + 1);
-    const to = skipValue(text, from);
-    const end = nextLine(text, to);
-    statements.push({ kind: "pair", path: [...header, ...keys], header, start, end, value: [from, to] });
+    const valueStart = skipBlanks(text, next + 1);
+    const valueEnd = skipValue(text, valueStart);
+    const end = nextLine(text, valueEnd);
+    statements.push({ kind: "pair", path: [...header, ...keys], header, start, end, value: [valueStart, valueEnd] });
     start = end;
   }
   return statements;
 }
 
-function skipBlanks(text: string, at: number): number {
-  while (text[at] === " " || text[at] === "\t") at += 1;
-  return at;
+function skipBlanks(text: string, offset: number): number {
+  while (text[offset] === " " || text[offset] === "\t") offset += 1;
+  return offset;
 }
 
 /** Reads a dotted key. Returns its parts and the offset of the character after it: `=` or `]`. */
-function readKeys(text: string, at: number): { keys: string[]; next: number } {
+function readKeys(text: string, offset: number): { keys: string[]; next: number } {
   const keys: string[] = [];
   for (;;) {
-    const from = skipBlanks(text, at);
-    const quote = text[from];
-    let to = from;
-    if (quote === '"' || quote === "'") to = skipString(text, from);
-    else while (/[\w-]/.test(text[to] ?? "")) to += 1;
-    keys.push(quote === '"' || quote === "'" ? unquote(text.slice(from, to)) : text.slice(from, to));
-    const next = skipBlanks(text, to);
+    const keyStart = skipBlanks(text, offset);
+    const quote = text[keyStart];
+    let keyEnd = keyStart;
+    if (quote === '"' || quote === "'") keyEnd = skipString(text, keyStart);
+    else while (/[\w-]/.test(text[keyEnd] ?? "")) keyEnd += 1;
+    keys.push(quote === '"' || quote === "'" ? unquote(text.slice(keyStart, keyEnd)) : text.slice(keyStart, keyEnd));
+    const next = skipBlanks(text, keyEnd);
     if (text[next] !== ".") return { keys, next };
-    at = next + 1;
+    offset = next + 1;
   }
 }
 
 function unquote(key: string): string {
   if (!key.includes("\\") || key.startsWith("'")) return key.slice(1, -1);
-  const [unquoted = ""] = Object.keys(parse(`${key} = 1`));
-  return unquoted;
+  const [unquotedKey = ""] = Object.keys(parse(`${key} = 1`));
+  return unquotedKey;
 }
 
 /** Returns the offset after a string that starts at `from`. */
-function skipString(text: string, from: number): number {
-  const quote = text.charAt(from);
-  const isMultiline = text.startsWith(quote.repeat(3), from);
+function skipString(text: string, start: number): number {
+  const quote = text.charAt(start);
+  const isMultiline = text.startsWith(quote.repeat(3), start);
   const close = isMultiline ? quote.repeat(3) : quote;
-  let at = from + close.length;
-  while (at < text.length && !text.startsWith(close, at)) at += quote === '"' && text[at] === "\\" ? 2 : 1;
-  at += close.length;
-  if (!isMultiline) return at;
+  let offset = start + close.length;
+  while (offset < text.length && !text.startsWith(close, offset))
+    offset += quote === '"' && text[offset] === "\\" ? 2 : 1;
+  offset += close.length;
+  if (!isMultiline) return offset;
   // A multi-line string may end with one or two quotes of its content.
-  while (text[at] === quote) at += 1;
-  return at;
+  while (text[offset] === quote) offset += 1;
+  return offset;
 }
 
 /** Returns the offset after the value that starts at `from`. */
-function skipValue(text: string, from: number): number {
+function skipValue(text: string, start: number): number {
   let depth = 0;
-  let at = from;
-  while (at < text.length) {
-    const character = text[at];
+  let offset = start;
+  while (offset < text.length) {
+    const character = text[offset];
     if (character === '"' || character === "'") {
-      at = skipString(text, at);
-      if (depth === 0) return at;
+      offset = skipString(text, offset);
+      if (depth === 0) return offset;
       continue;
     }
     if (character === "#") {
       if (depth === 0) break;
-      at = nextLine(text, at);
+      offset = nextLine(text, offset);
       continue;
     }
     if (character === "\n" && depth === 0) break;
     if (character === "[" || character === "{") depth += 1;
     if (character === "]" || character === "}") depth -= 1;
-    at += 1;
-    if (depth === 0 && (character === "]" || character === "}")) return at;
+    offset += 1;
+    if (depth === 0 && (character === "]" || character === "}")) return offset;
   }
-  while (/[ \t\r]/.test(text[at - 1] ?? "")) at -= 1;
-  return at;
+  while (/[ \t\r]/.test(text[offset - 1] ?? "")) offset -= 1;
+  return offset;
 }

@@ -4,9 +4,10 @@ import { indentAt, lineEnding, lineStart, nextLine } from "./positions.ts";
 
 /** Applies one change to a valid YAML text. Only members of block maps are added and removed. */
 export function editYaml(text: string, document: Document, { path, value }: Change): string {
-  const [root, ...rest] = path;
+  const [root, ...innerPath] = path;
   if (root === undefined) return text;
-  if (document.contents === null) return value === undefined ? text : append(text, renderPair(root, nest(rest, value)));
+  if (document.contents === null)
+    return value === undefined ? text : append(text, renderPair(root, nest(innerPath, value)));
   let map: unknown = document.contents;
   for (const [depth, key] of path.entries()) {
     const isLast = depth === path.length - 1;
@@ -59,7 +60,7 @@ function renderPair(key: string | number, value: unknown): string {
 }
 
 /** Returns rendered lines with an indentation and the line ending of a text. Empty lines stay empty. */
-function indented(lines: string, indent: string, text: string): string {
+function indentLines(lines: string, indent: string, text: string): string {
   // A pattern with `^` and the flag `m` would also match after U+2028 and U+2029, which are text in YAML.
   const indentedLines = lines.split("\n").map((line) => (line === "" ? line : indent + line));
   return indentedLines.join(lineEnding(text));
@@ -81,9 +82,13 @@ function linesOf(text: string, { key, value }: Pair): [number, number] {
   if (!isBlank(text.slice(lineStart(text, start), start))) throw new UnsafeEdit("a key does not start its line");
   // Comments with a deeper indentation belong to the pair. After a block text, they would become a part of it.
   const indent = indentAt(text, start);
-  let after = isAtStart ? last : nextLine(text, end);
-  for (; isDeeperComment(text.slice(after, nextLine(text, after)), indent); after = nextLine(text, after));
-  return [lineStart(text, start), after];
+  let endOffset = isAtStart ? last : nextLine(text, end);
+  for (
+    ;
+    isDeeperComment(text.slice(endOffset, nextLine(text, endOffset)), indent);
+    endOffset = nextLine(text, endOffset)
+  );
+  return [lineStart(text, start), endOffset];
 }
 
 /** Whether a part of a line has only white space of YAML. JavaScript counts more characters as white space. */
@@ -100,11 +105,11 @@ function insertPair(text: string, map: YAMLMap, lines: string): string {
   if (!last) throw new UnsafeEdit("a map has no first line");
   const [start, end] = linesOf(text, last);
   const keyAt = (isNode(last.key) && last.key.range?.[0]) || start;
-  const before = text.slice(0, end);
+  const textBefore = text.slice(0, end);
   return (
-    before +
-    (before.endsWith("\n") ? "" : lineEnding(text)) +
-    indented(lines, indentAt(text, keyAt), text) +
+    textBefore +
+    (textBefore.endsWith("\n") ? "" : lineEnding(text)) +
+    indentLines(lines, indentAt(text, keyAt), text) +
     text.slice(end)
   );
 }
@@ -119,39 +124,37 @@ function replacePair(text: string, pair: Pair, { key, value }: { key: string | n
     return text.slice(0, old.range[0]) + inline + text.slice(old.range[1]);
   }
   const keyAt = (isNode(pair.key) && pair.key.range?.[0]) || start;
-  return text.slice(0, start) + indented(renderPair(key, value), indentAt(text, keyAt), text) + text.slice(end);
+  return text.slice(0, start) + indentLines(renderPair(key, value), indentAt(text, keyAt), text) + text.slice(end);
 }
 
 /** Inserts the first lines of a pair whose value is null or `{}`. */
 function fillPair(text: string, pair: Pair, lines: string): string {
   const [start] = linesOf(text, pair);
   const [keyAt, keyEnd] = (isNode(pair.key) && pair.key.range) || [start, start];
-  const [from, to] = (isNode(pair.value) && pair.value.range) || [keyEnd + 1, keyEnd + 1];
-  const line = text.slice(start, from).replace(/[ \t]+$/, "") + text.slice(to, nextLine(text, to));
-  const inserted = indented(lines, `${indentAt(text, keyAt)}  `, text);
+  const [valueStart, valueEnd] = (isNode(pair.value) && pair.value.range) || [keyEnd + 1, keyEnd + 1];
+  const line = text.slice(start, valueStart).replace(/[ \t]+$/, "") + text.slice(valueEnd, nextLine(text, valueEnd));
+  const insertion = indentLines(lines, `${indentAt(text, keyAt)}  `, text);
   return (
     text.slice(0, start) +
     line +
     (line.endsWith("\n") ? "" : lineEnding(text)) +
-    inserted +
-    text.slice(nextLine(text, to))
+    insertion +
+    text.slice(nextLine(text, valueEnd))
   );
 }
 
-interface Removal {
-  readonly path: Change["path"];
-  readonly map: YAMLMap;
-  readonly pair: Pair;
-}
-
-function removePair(text: string, document: Document, { path, map, pair }: Removal): string {
+function removePair(
+  text: string,
+  document: Document,
+  { path, map, pair }: { path: Change["path"]; map: YAMLMap; pair: Pair },
+): string {
   const [start, end] = linesOf(text, pair);
-  const removed = text.slice(0, start) + text.slice(end);
+  const remainingText = text.slice(0, start) + text.slice(end);
   const parentKey = path.at(-2);
-  if (map.items.length > 1 || parentKey === undefined) return removed;
+  if (map.items.length > 1 || parentKey === undefined) return remainingText;
   // Without its last pair, a block map is null. Braces keep it a map.
   const grandparent: unknown = path.length > 2 ? document.getIn(path.slice(0, -2)) : document.contents;
   const key = pairOf(grandparent, parentKey)?.key;
   const colon = text.indexOf(":", (isNode(key) && key.range?.[1]) || 0);
-  return `${removed.slice(0, colon + 1)} {}${removed.slice(colon + 1)}`;
+  return `${remainingText.slice(0, colon + 1)} {}${remainingText.slice(colon + 1)}`;
 }

@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Scope } from "../model.ts";
-import { type DisabledList, type HostRules, type Place, join, refuseForScripts, settingsFolder } from "./host.ts";
+import {
+  type DisabledList,
+  type HostRules,
+  type Place,
+  filesWith,
+  join,
+  refuseForScripts,
+  settingsFolder,
+} from "./host.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { noReference, shellReference } from "./write-value.ts";
 
@@ -68,16 +76,10 @@ export const claudeDesktop: HostRules = {
   transports: ["stdio"],
   references: { env: "none", input: false, example: undefined },
   syntax: "none",
-  locations: (place: Place) =>
-    // There is no application for other systems.
+  // There is no application for other systems.
+  locations: filesWith("mcpServers", (place) =>
     place.platform === "darwin" || place.platform === "win32"
-      ? [
-          {
-            scope: "user",
-            file: join(place, settingsFolder(place), "Claude", "claude_desktop_config.json"),
-            path: ["mcpServers"],
-          },
-        ]
-      : [],
-  refuseName: refuseForScripts,
+      ? join(place, settingsFolder(place), "Claude", "claude_desktop_config.json")
+      : undefined,
+  ),
 };

@@ -1,6 +1,5 @@
-import { jsonFormat } from "../formats/json.ts";
 import { InvalidEntry } from "./entry-reader.ts";
-import { type HostRules, join, refuseForScripts, refuseUnreadable, settingsFolder, xdgFolder } from "./host.ts";
+import { type HostRules, filesWith, join, refuseUnreadable, settingsFolder, xdgFolder } from "./host.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { editorReference, noReference } from "./write-value.ts";
 import { formatValue } from "../values.ts";
@@ -13,11 +12,11 @@ export const vscode: HostRules = {
   transports: ["stdio", "http", "sse"],
   references: { env: "text", input: true, example: "${env:NAME}" },
   syntax: "dollar-brace",
-  locations: (place) => [
-    { scope: "user", file: join(place, settingsFolder(place), "Code", "User", "mcp.json"), path: ["servers"] },
-    { scope: "project", file: join(place, place.folder, ".vscode", "mcp.json"), path: ["servers"] },
-  ],
-  refuseName: refuseForScripts,
+  locations: filesWith(
+    "servers",
+    (place) => join(place, settingsFolder(place), "Code", "User", "mcp.json"),
+    ".vscode/mcp.json",
+  ),
 };
 
 export const cursor: HostRules = {
@@ -32,11 +31,7 @@ export const cursor: HostRules = {
   transports: ["stdio", "http", "sse"],
   references: { env: "text", input: false, example: "${env:NAME}" },
   syntax: "dollar-brace",
-  locations: (place) => [
-    { scope: "user", file: join(place, place.home, ".cursor", "mcp.json"), path: ["mcpServers"] },
-    { scope: "project", file: join(place, place.folder, ".cursor", "mcp.json"), path: ["mcpServers"] },
-  ],
-  refuseName: refuseForScripts,
+  locations: filesWith("mcpServers", (place) => join(place, place.home, ".cursor", "mcp.json"), ".cursor/mcp.json"),
 };
 
 export const windsurf: HostRules = {
@@ -56,10 +51,7 @@ export const windsurf: HostRules = {
   transports: ["stdio", "http", "sse"],
   references: { env: "text", input: false, example: "${env:NAME}" },
   syntax: "dollar-brace-file",
-  locations: (place) => [
-    { scope: "user", file: join(place, place.home, ".codeium", "windsurf", "mcp_config.json"), path: ["mcpServers"] },
-  ],
-  refuseName: refuseForScripts,
+  locations: filesWith("mcpServers", (place) => join(place, place.home, ".codeium", "windsurf", "mcp_config.json")),
 };
 
 const zedEntries = mcpServers({ reference: noReference, type: "never", more: [] });
@@ -72,16 +64,16 @@ export const zed: HostRules = {
   transports: ["stdio", "http"],
   references: { env: "none", input: false, example: undefined },
   syntax: "none",
-  format: jsonFormat,
-  locations: (place) => {
-    // On macOS, Zed uses the folder of Linux.
-    const settings =
-      place.platform === "win32" ? join(place, settingsFolder(place), "Zed") : join(place, xdgFolder(place), "zed");
-    return [
-      { scope: "user", file: join(place, settings, "settings.json"), path: ["context_servers"] },
-      { scope: "project", file: join(place, place.folder, ".zed", "settings.json"), path: ["context_servers"] },
-    ];
-  },
+  locations: filesWith(
+    "context_servers",
+    (place) => {
+      // On macOS, Zed uses the folder of Linux.
+      const isWindows = place.platform === "win32";
+      const settings = isWindows ? join(place, settingsFolder(place), "Zed") : join(place, xdgFolder(place), "zed");
+      return join(place, settings, "settings.json");
+    },
+    ".zed/settings.json",
+  ),
   refuseName: refuseUnreadable,
   read(entry) {
     // Older versions have a table with the path of the program.

@@ -33,8 +33,8 @@ export function readEntry(value: unknown, syntax: ReferenceSyntax, path: readonl
   const get = (key: string): unknown => memberOf(value, key) ?? undefined;
   const fail = (what: string, ...keys: readonly string[]): InvalidEntry =>
     new InvalidEntry(`"${keys.join(".")}" must be ${what}`, [...path, ...keys]);
-  const scalar = (member: unknown, keys: readonly string[], used = syntax): ConfigValue => {
-    if (typeof member === "string") return parseValue(member, used);
+  const scalar = (member: unknown, keys: readonly string[], usedSyntax = syntax): ConfigValue => {
+    if (typeof member === "string") return parseValue(member, usedSyntax);
     if (["number", "bigint", "boolean"].includes(typeof member)) return String(member);
     throw fail("a string", ...keys);
   };
@@ -54,12 +54,12 @@ export function readEntry(value: unknown, syntax: ReferenceSyntax, path: readonl
       return member === undefined ? undefined : parseValue(word(member, key), syntax);
     },
     values: (key) => list(key).map((member, index) => scalar(member, [key, String(index)])),
-    table(key, used) {
+    table(key, usedSyntax) {
       const member = get(key) ?? {};
       if (!isTable(member)) throw fail("an object of strings", key);
       // VS Code allows null for "not set".
-      const given = Object.entries(member).filter(([, item]) => item !== null);
-      return new Map(given.map(([name, item]) => [name, scalar(item, [key, name], used)]));
+      const setEntries = Object.entries(member).filter(([, item]) => item !== null);
+      return new Map(setEntries.map(([name, item]) => [name, scalar(item, [key, name], usedSyntax)]));
     },
     word: (key) => (get(key) === undefined ? undefined : word(get(key), key)),
     names: (key) =>

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { type HostRules, join, refuseForScripts } from "./host.ts";
+import { type HostRules, filesWith, join } from "./host.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { shellReference } from "./write-value.ts";
 
@@ -13,14 +13,11 @@ export const geminiCli: HostRules = {
   references: { env: "text", input: false, example: "${NAME}" },
   check: ["gemini", "mcp", "list"],
   syntax: "dollar",
-  locations: (place) => [
-    {
-      scope: "user",
-      file: join(place, place.env["GEMINI_CLI_HOME"] || place.home, ".gemini", "settings.json"),
-      path: ["mcpServers"],
-    },
-    { scope: "project", file: join(place, place.folder, ".gemini", "settings.json"), path: ["mcpServers"] },
-  ],
+  locations: filesWith(
+    "mcpServers",
+    (place) => join(place, place.env["GEMINI_CLI_HOME"] || place.home, ".gemini", "settings.json"),
+    ".gemini/settings.json",
+  ),
   disabledLists(place) {
     const common = { disables: ["user", "project"], ignoresCase: true } as const;
     const lists = geminiCli.locations(place).flatMap(({ scope, file }) => [
@@ -34,5 +31,4 @@ export const geminiCli: HostRules = {
       { ...common, scope: "user", file: join(place, dirname(file), "mcp-server-enablement.json"), path: [] },
     ];
   },
-  refuseName: refuseForScripts,
 };

@@ -1,8 +1,8 @@
 import { yamlFormat } from "../formats/yaml.ts";
 import { referencesOf } from "../values.ts";
-import { variable, variableAfter } from "./codex.ts";
+import { splitVariables, variable } from "./codex.ts";
 import { InvalidEntry } from "./entry-reader.ts";
-import { type HostRules, UnsupportedTarget, join, refuseUnreadable, settingsFolder, xdgFolder } from "./host.ts";
+import { type HostRules, filesWith, join, refuseUnreadable, settingsFolder, xdgFolder } from "./host.ts";
 import { requireHttp } from "./mcp-servers.ts";
 import { noReference, shellReference, writeTable, writeValue, writeValues } from "./write-value.ts";
 
@@ -22,14 +22,12 @@ export const goose: HostRules = {
   syntax: "none",
   // The parser for YAML needs about ten seconds for 1 MiB of hostile text.
   limit: 256 * 1024,
-  locations(place) {
-    // On macOS, goose uses the folder of Linux.
-    const folder =
-      place.platform === "win32"
-        ? join(place, settingsFolder(place), "Block", "goose", "config")
-        : join(place, xdgFolder(place), "goose");
-    return [{ scope: "user", file: join(place, folder, "config.yaml"), path: ["extensions"] }];
-  },
+  // On macOS, goose uses the folder of Linux.
+  locations: filesWith("extensions", (place) =>
+    place.platform === "win32"
+      ? join(place, settingsFolder(place), "Block", "goose", "config", "config.yaml")
+      : join(place, xdgFolder(place), "goose", "config.yaml"),
+  ),
   refuseName(name) {
     const key = name.replaceAll(/\s/g, "").toLowerCase();
     return refuseUnreadable(name) ?? (key === name ? undefined : "goose accepts neither capital letters nor spaces");
@@ -38,11 +36,11 @@ export const goose: HostRules = {
   read(entry) {
     const type = entry.word("type");
     if (type !== undefined && builtIn.includes(type)) return undefined;
-    const inherited = entry.names("env_keys").map((name) => [name, variable(name)] as const);
+    const inheritedNames = entry.names("env_keys").map((name) => [name, variable(name)] as const);
     if (type === "stdio") {
       const command = entry.value("cmd");
       if (command === undefined) throw new InvalidEntry('The entry needs a "cmd"', []);
-      const env = new Map([...inherited, ...entry.table("envs")]);
+      const env = new Map([...inheritedNames, ...entry.table("envs")]);
       return { kind: "command", command, args: entry.values("args"), env };
     }
     if (type !== "streamable_http" && type !== "sse") {
@@ -56,8 +54,6 @@ export const goose: HostRules = {
   },
   write(target) {
     if (target.kind === "url") {
-      if (target.transport === "sse")
-        throw new UnsupportedTarget("goose does not support SSE.", "Use Streamable HTTP.");
       const references = [...target.headers.values()].flatMap(referencesOf);
       const names = references.flatMap((reference) => (reference.kind === "env" ? [reference.name] : []));
       return {
@@ -71,24 +67,13 @@ export const goose: HostRules = {
         env_keys: [...new Set(names)],
       };
     }
-    for (const member of ["cwd", "envFile"] as const) {
-      if (target[member] !== undefined) {
-        throw new UnsupportedTarget(
-          `goose has no member for "${member}".`,
-          "Leave it out, or start a script that sets it.",
-        );
-      }
-    }
-    const inherited = [...target.env]
-      .filter(([name, value]) => variableAfter("", value) === name)
-      .map(([name]) => name);
-    const others = new Map([...target.env].filter(([name]) => !inherited.includes(name)));
+    const { inheritedNames, otherVariables } = splitVariables(target.env);
     return {
       type: "stdio",
       cmd: writeValue(target.command, noReference),
       args: writeValues(target.args, noReference),
-      envs: writeTable(others, noReference) ?? {},
-      env_keys: inherited,
+      envs: writeTable(otherVariables, noReference) ?? {},
+      env_keys: inheritedNames,
     };
   },
   defaults: (name) => ({ enabled: true, name, description: "", timeout: 300, bundled: null, available_tools: [] }),

@@ -77,7 +77,7 @@ export interface HostRules extends Host {
   /** The members that `write` sets. All others of an entry are kept. */
   readonly members: readonly string[];
   /** Returns the members of a target. Throws `UnsupportedTarget`. */
-  readonly write: (target: ServerTarget, name: string) => Readonly<Record<string, unknown>>;
+  readonly write: (target: ServerTarget) => Readonly<Record<string, unknown>>;
   /** Returns the members that a new entry has in addition. */
   readonly defaults?: (name: string) => Readonly<Record<string, unknown>>;
 }
@@ -90,6 +90,24 @@ export class UnsupportedTarget extends Error {
     super(message);
     this.cure = cure;
   }
+}
+
+/**
+ * Returns the `locations` of a host whose files have the servers in one table: the file of the user, if the host exists on the platform, and
+ * a file in the folder of a project.
+ */
+export function filesWith(
+  table: string,
+  user: (place: Place) => string | undefined,
+  project?: string,
+): HostRules["locations"] {
+  return (place) => {
+    const files = [
+      ["user", user(place)],
+      ["project", project && join(place, place.folder, project)],
+    ] as const;
+    return files.flatMap(([scope, file]) => (file === undefined ? [] : [{ scope, file, path: [table] }]));
+  };
 }
 
 /** Joins paths by the rule of the platform of a place. */

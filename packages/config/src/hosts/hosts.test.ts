@@ -313,7 +313,7 @@ test.each<[HostId, ServerTarget, string]>([
     "does not replace ${env:B} at this place",
   ],
   ["cursor", { ...command, args: [[{ kind: "input", id: "x" }]] }, "does not replace ${input:x} at this place"],
-  ["goose", { ...command, cwd: "/" }, 'goose has no member for "cwd".'],
+  ["goose", { ...command, cwd: "/" }, 'goose: The host has no member for "cwd".'],
   ["zed", { ...url, url: "ftp://user:secret@a.example" }, "a URL must be one of http or https"],
 ])("%s refuses %j", (id, target, message) => {
   const add = () => planAdd({ ...homeOf(id), host: id, scope: scopeOf(id), name: "new", target });

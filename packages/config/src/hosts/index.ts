@@ -1,4 +1,4 @@
-import { ConfigError, quoted } from "../config-error.ts";
+import { ConfigError, quoteName } from "../config-error.ts";
 import type { HostId } from "../model.ts";
 import { claudeCode, claudeDesktop } from "./anthropic.ts";
 import { codex } from "./codex.ts";
@@ -47,6 +47,6 @@ export const hosts: readonly Host[] = allRules.map(
 export function rulesOf(id: HostId): HostRules {
   const rules = allRules.find((host) => host.id === id);
   if (rules) return rules;
-  const known = allRules.map((host) => host.id).join(", ");
-  throw new ConfigError("unsupported", `There is no host ${quoted(id)}.`, { cure: `The hosts are ${known}.` });
+  const hostIds = allRules.map((host) => host.id).join(", ");
+  throw new ConfigError("unsupported", `There is no host ${quoteName(id)}.`, { cure: `The hosts are ${hostIds}.` });
 }

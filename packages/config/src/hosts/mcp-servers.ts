@@ -1,6 +1,7 @@
 import { jsonFormat } from "../formats/json.ts";
-import { InvalidEntry } from "./entry-reader.ts";
-import { type HostRules, UnsupportedTarget } from "./host.ts";
+import type { ServerTarget } from "../model.ts";
+import { type EntryReader, InvalidEntry } from "./entry-reader.ts";
+import { type HostRules, refuseForScripts } from "./host.ts";
 import { type WriteReference, writeTable, writeValue, writeValues } from "./write-value.ts";
 
 interface Dialect {
@@ -9,27 +10,39 @@ interface Dialect {
   readonly urlMember?: string;
   /** All members that can have the URL. Default: `urlMember`. */
   readonly urlMembers?: readonly string[];
-  /** Whether `type` names the transport, for all servers, for those at a URL, or not at all. */
-  readonly type: "always" | "url" | "never";
+  /** The member for the headers. Default: `headers`. */
+  readonly headersMember?: string;
+  /** Whether `type` is written: for all servers, for those at a URL, or not at all. Undefined if the host has no such member. */
+  readonly type?: "always" | "url" | "never";
   /** Members of a program beside `command`, `args` and `env`. */
   readonly more: readonly ("cwd" | "envFile")[];
 }
 
-type Rules = Pick<HostRules, "format" | "members" | "read" | "write">;
+interface Rules extends Pick<HostRules, "format" | "refuseName" | "members" | "write"> {
+  readonly read: (entry: EntryReader) => ServerTarget;
+}
 
 /** Returns the rules for entries with `command`, `args` and `env`, or `url` and `headers`, as most hosts have them. */
-export function mcpServers({ reference, urlMember = "url", urlMembers = [urlMember], type, more }: Dialect): Rules {
+export function mcpServers({
+  reference,
+  urlMember = "url",
+  urlMembers = [urlMember],
+  headersMember = "headers",
+  type,
+  more,
+}: Dialect): Rules {
   return {
     format: jsonFormat,
-    members: ["type", "command", "args", "env", ...more, ...urlMembers, "headers"],
+    refuseName: refuseForScripts,
+    members: [...(type ? ["type"] : []), "command", "args", "env", ...more, ...urlMembers, headersMember],
     read(entry) {
-      const [url, ...others] = urlMembers.filter((member) => entry.has(member));
-      const transport = entry.word("type");
+      const [url, ...otherUrlMembers] = urlMembers.filter((member) => entry.has(member));
+      const transport = type && entry.word("type");
       if (entry.has("command") && url !== undefined) {
         throw new InvalidEntry(`The entry has both "command" and "${url}"; keep one`, [url]);
       }
-      if (others[0] !== undefined)
-        throw new InvalidEntry(`The entry has both "${url}" and "${others[0]}"; keep one`, others);
+      if (otherUrlMembers[0] !== undefined)
+        throw new InvalidEntry(`The entry has both "${url}" and "${otherUrlMembers[0]}"; keep one`, otherUrlMembers);
       const command = entry.value("command");
       if (command !== undefined) {
         const [cwd, envFile] = [entry.value("cwd"), entry.value("envFile")];
@@ -40,24 +53,16 @@ export function mcpServers({ reference, urlMember = "url", urlMembers = [urlMemb
         throw new InvalidEntry('The entry needs a "command" to start or a "url" to connect to', []);
       }
       requireHttp(address, url);
-      const headers = entry.table("headers");
+      const headers = entry.table(headersMember);
       return { kind: "url", url: address, transport: transport === "sse" ? "sse" : "http", headers };
     },
     write(target) {
       if (target.kind === "url") {
         return {
-          ...(type !== "never" && { type: target.transport }),
+          ...((type === "always" || type === "url") && { type: target.transport }),
           [urlMember]: writeValue(target.url, reference),
-          headers: writeTable(target.headers, reference),
+          [headersMember]: writeTable(target.headers, reference),
         };
-      }
-      for (const member of ["cwd", "envFile"] as const) {
-        if (target[member] !== undefined && !more.includes(member)) {
-          throw new UnsupportedTarget(
-            `The host has no member for "${member}".`,
-            "Leave it out, or start a script that sets it.",
-          );
-        }
       }
       return {
         ...(type === "always" && { type: "stdio" }),

@@ -1,4 +1,4 @@
-import { type ConfigLocation, type HostRules, join, refuseForScripts } from "./host.ts";
+import { type ConfigLocation, type HostRules, join } from "./host.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { shellReference } from "./write-value.ts";
 
@@ -25,5 +25,4 @@ export const mcparley: HostRules = {
       { ...table("servers", ".cursor", "mcp.json"), isForeign: true },
     ];
   },
-  refuseName: refuseForScripts,
 };

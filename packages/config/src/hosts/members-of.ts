@@ -10,7 +10,7 @@ import { type HostRules, UnsupportedTarget } from "./host.ts";
  * Throws `UnsupportedTarget` if the host cannot express the target. The entry is read again and compared: a literal text such as
  * `a${b}` would become a reference.
  */
-export function membersOf(rules: HostRules, target: ServerTarget, name: string): Readonly<Record<string, unknown>> {
+export function membersOf(rules: HostRules, target: ServerTarget): Readonly<Record<string, unknown>> {
   const transport = target.kind === "command" ? "stdio" : target.transport;
   if (!rules.transports.includes(transport)) {
     throw new UnsupportedTarget(
@@ -18,9 +18,13 @@ export function membersOf(rules: HostRules, target: ServerTarget, name: string):
       `It supports ${rules.transports.join(", ")}.`,
     );
   }
-  const members = Object.fromEntries(
-    Object.entries(rules.write(target, name)).filter(([, member]) => member !== undefined),
-  );
+  for (const member of ["cwd", "envFile"] as const) {
+    if (target.kind === "command" && target[member] !== undefined && !rules.members.includes(member)) {
+      const cure = "Leave it out, or start a script that sets it.";
+      throw new UnsupportedTarget(`The host has no member for "${member}".`, cure);
+    }
+  }
+  const members = Object.fromEntries(Object.entries(rules.write(target)).filter(([, member]) => member !== undefined));
   if (!isDescribedBy(rules, members, target)) {
     throw new UnsupportedTarget(
       "The host would read a value of the target differently.",
@@ -42,24 +46,25 @@ function isDescribedBy(rules: HostRules, members: object, target: ServerTarget):
 
 /** Returns the values of a target in one form. Hosts that detect the transport do not write it. */
 function comparable(target: ServerTarget): unknown {
-  if (target.kind === "url") return [normalized(target.url), sorted(target.headers, (name) => name.toLowerCase())];
+  if (target.kind === "url")
+    return [normalizeValue(target.url), sortedValues(target.headers, (name) => name.toLowerCase())];
   const { command, args, env, cwd, envFile } = target;
   return [
-    normalized(command),
-    args.map(normalized),
-    sorted(env, (name) => name),
-    cwd && normalized(cwd),
-    envFile && normalized(envFile),
+    normalizeValue(command),
+    args.map(normalizeValue),
+    sortedValues(env, (name) => name),
+    cwd && normalizeValue(cwd),
+    envFile && normalizeValue(envFile),
   ];
 }
 
 /** Marks the references, so that a literal text that looks like one differs. */
-function normalized(value: ConfigValue): string {
+function normalizeValue(value: ConfigValue): string {
   const parts = partsOf(value);
   return parts.map((part) => (typeof part === "string" ? part : `\u0000${formatValue([part])}\u0000`)).join("");
 }
 
-function sorted(table: ReadonlyMap<string, ConfigValue>, keyOf: (name: string) => string): [string, string][] {
-  const entries = [...table].map(([name, value]): [string, string] => [keyOf(name), normalized(value)]);
+function sortedValues(table: ReadonlyMap<string, ConfigValue>, keyOf: (name: string) => string): [string, string][] {
+  const entries = [...table].map(([name, value]): [string, string] => [keyOf(name), normalizeValue(value)]);
   return entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

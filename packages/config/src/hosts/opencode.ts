@@ -1,6 +1,6 @@
 import { jsonFormat } from "../formats/json.ts";
 import { InvalidEntry } from "./entry-reader.ts";
-import { type ConfigLocation, type HostRules, UnsupportedTarget, join, refuseForScripts, xdgFolder } from "./host.ts";
+import { type ConfigLocation, type HostRules, join, refuseForScripts, xdgFolder } from "./host.ts";
 import { requireHttp } from "./mcp-servers.ts";
 import { type WriteReference, writeTable, writeValue, writeValues } from "./write-value.ts";
 
@@ -50,12 +50,7 @@ export const opencode: HostRules = {
   },
   write(target) {
     if (target.kind === "url") {
-      if (target.transport === "sse")
-        throw new UnsupportedTarget("opencode has no member for SSE.", "Use Streamable HTTP.");
       return { type: "remote", url: writeValue(target.url, reference), headers: writeTable(target.headers, reference) };
-    }
-    if (target.envFile !== undefined) {
-      throw new UnsupportedTarget('opencode has no member for "envFile".', "Add the variables to the environment.");
     }
     return {
       type: "local",

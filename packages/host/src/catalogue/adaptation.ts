@@ -1,6 +1,7 @@
 import { printable } from "mcparley";
 import { uniqueNames } from "../values/unique-names.ts";
 import { isObject } from "@mcparley/internal/is-object";
+import { pointerKeys, pointerStep } from "@mcparley/internal/json-pointer";
 import type { ProviderRules } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";
 
@@ -57,9 +58,7 @@ export interface Adaptation {
 
 /** Returns the place below another one. */
 export function below(place: Place, ...steps: readonly (string | number)[]): Place {
-  const pointer = steps
-    .map((step) => `/${String(step).slice(0, MAX_STEP_CHARS).replaceAll("~", "~0").replaceAll("/", "~1")}`)
-    .join("");
+  const pointer = steps.map((step) => pointerStep(String(step).slice(0, MAX_STEP_CHARS))).join("");
   return { ...place, pointer: place.pointer + pointer, depth: place.depth + 1 };
 }
 
@@ -109,8 +108,7 @@ export function findTarget(root: unknown, reference: unknown): Target | undefine
   const pointer = decode(reference.slice(1));
   if (pointer === undefined) return undefined;
   let value = root;
-  for (const step of pointer.slice(1).split("/")) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const key of pointerKeys(pointer)) {
     const isContainer = isObject(value) || Array.isArray(value);
     if (!isContainer || !Object.hasOwn(Object(value), key)) return undefined;
     value = Reflect.get(Object(value), key);

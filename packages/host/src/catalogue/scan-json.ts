@@ -1,3 +1,5 @@
+import { pointerStep } from "@mcparley/internal/json-pointer";
+
 /** Maximum depth of arguments. It is the limit of the library's servers. */
 const MAX_DEPTH = 64;
 /** Maximum number of values in arguments. It is the limit of the library's servers. */
@@ -111,7 +113,7 @@ function issueAt(literal: string, start: number, open: readonly Container[]): Nu
 }
 
 function pointerOf(open: readonly Container[]): string {
-  return open.map(({ key }) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  return open.map(({ key }) => pointerStep(String(key))).join("");
 }
 
 const number = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;

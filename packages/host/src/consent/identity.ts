@@ -4,7 +4,9 @@ import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
 import type { ServerTarget } from "../values/server-target.ts";
 import { findExecutable } from "@mcparley/internal/find-executable";
+import { isLoopback } from "@mcparley/internal/loopback";
 import { randomText, safeUrl, shownValue, shownVariable } from "@mcparley/internal/secret-values";
+import { withSortedMembers } from "@mcparley/internal/sorted-members";
 import { hashOfJson } from "./canonical.ts";
 import { remarkOn } from "./text/remarks.ts";
 import type { ConfiguredEntry, ServerIdentity } from "../renderer/trust.ts";
@@ -95,7 +97,7 @@ function shownTable(
   show: (name: string, value: string) => string = shownValue,
 ): Record<string, string> {
   const entries = Object.entries(table).map(([name, value]) => [name, show(name, value)] as const);
-  return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  return withSortedMembers(Object.fromEntries(entries));
 }
 
 /** Returns the hash of an identity with the names of its variables and headers in place of their values. */
@@ -158,8 +160,7 @@ function remarksOnUrl(url: URL): string[] {
     const remark = remarkOn(readable, "The readable host", true);
     if (remark !== undefined) remarks.push(remark);
   }
-  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (url.protocol === "http:" && !isLoopback) remarks.push("The connection is not encrypted.");
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) remarks.push("The connection is not encrypted.");
   if (url.username !== "" || url.password !== "")
     remarks.push("The URL contains a user name or a password, which is not shown.");
   return remarks;

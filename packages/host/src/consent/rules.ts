@@ -1,4 +1,5 @@
 import { matchesGlob } from "@mcparley/internal/glob";
+import { pointerKeys } from "@mcparley/internal/json-pointer";
 import type { JsonObject } from "mcparley";
 import type { ToolAnnotations } from "mcparley/client";
 import { canonicalJson } from "./canonical.ts";
@@ -77,15 +78,10 @@ function matchesArgument(decision: Decision, pattern: string, text: string): boo
 /** Returns the text of an argument that patterns match, or undefined if the argument is missing. */
 function argumentText(args: JsonObject, pointer: string): string | undefined {
   let value: unknown = args;
-  for (const token of pointerTokens(pointer)) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
-    value = (value as JsonObject)[token];
+  for (const key of pointerKeys(pointer)) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as JsonObject)[key];
   }
   if (value === undefined) return undefined;
   return typeof value === "string" ? value : canonicalJson(value);
-}
-
-function pointerTokens(pointer: string): string[] {
-  const tokens = pointer.split("/").slice(1);
-  return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

@@ -1,3 +1,5 @@
+import { isObject } from "@mcparley/internal/is-object";
+import { withSortedMembers } from "@mcparley/internal/sorted-members";
 import type { JsonObject } from "mcparley";
 
 /** Finds calls that fail again and again with the same arguments. */
@@ -29,6 +31,5 @@ function callKey(name: string, args: JsonObject): string {
 }
 
 function sortedKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return isObject(value) ? withSortedMembers(value) : value;
 }

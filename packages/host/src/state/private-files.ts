@@ -1,11 +1,10 @@
 import { type Stats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { untrustedAccess } from "@mcparley/internal/file-access";
 import { LocalError } from "mcparley";
 
 const folderMode = 0o700;
-const groupWrite = 0o020;
-const otherWrite = 0o002;
 const maxParts = 4;
 const maxPartBytes = 200;
 
@@ -113,16 +112,13 @@ function checkFolder(place: string, about: Stats, uid: number | undefined): void
   checkAccess(place, about, uid);
 }
 
-/** Windows has no such owners and modes, and protects the folders of a user by default. There `uid` is undefined. */
-function checkAccess(place: string, { mode, uid: owner, gid }: Stats, uid: number | undefined): void {
-  if (uid === undefined) return;
-  if (owner !== uid && owner !== 0) {
-    throw unusable(place, `it belongs to another user (uid ${owner}). Remove it, or choose another folder`);
+function checkAccess(place: string, about: Stats, uid: number | undefined): void {
+  const problem = untrustedAccess(about, uid);
+  if (problem === undefined) return;
+  if (problem === "owner") {
+    throw unusable(place, `it belongs to another user (uid ${about.uid}). Remove it, or choose another folder`);
   }
-  // On many systems each user has a group of the same number, without other members.
-  const isOwnGroup = gid === uid && uid !== 0;
-  if ((mode & otherWrite) === 0 && ((mode & groupWrite) === 0 || isOwnGroup)) return;
-  const digits = (mode & 0o777).toString(8).padStart(4, "0");
+  const digits = (about.mode & 0o777).toString(8).padStart(4, "0");
   const cure = `chmod go-w ${JSON.stringify(place)}`;
   throw unusable(place, `other users can write to it (mode ${digits}). Check its content, then forbid it: ${cure}`);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Stats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { untrustedAccess } from "@mcparley/internal/file-access";
 import { UsageError } from "../../terminal/io.ts";
 
 /** The id of the user that must own files. Undefined on Windows, which has no such owners and modes. */
@@ -126,19 +127,17 @@ export async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-function checkAccess(place: string, { mode, uid: owner, gid }: Stats): void {
-  if (user === undefined) return;
-  if (owner !== user && owner !== 0) {
+function checkAccess(place: string, about: Stats): void {
+  const problem = untrustedAccess(about, user);
+  if (problem === undefined) return;
+  if (problem === "owner") {
     throw new UsageError(
-      `${place} belongs to another user (uid ${owner}), who could change stored conversations.`,
+      `${place} belongs to another user (uid ${about.uid}), who could change stored conversations.`,
       "Remove it, or continue without stored conversations: --no-history",
     );
   }
-  // On many systems each user has a group of the same number, without other members.
-  const isOwnGroup = gid === user && user !== 0;
-  if ((mode & 0o002) === 0 && ((mode & 0o020) === 0 || isOwnGroup)) return;
   throw new UsageError(
-    `${place} can be written by other users (mode ${(mode & 0o777).toString(8)}), who could change stored conversations.`,
+    `${place} can be written by other users (mode ${(about.mode & 0o777).toString(8)}), who could change stored conversations.`,
     `Check its content, then forbid it: chmod go-w ${JSON.stringify(place)}`,
   );
 }

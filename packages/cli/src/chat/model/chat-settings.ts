@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { configured } from "../../targets/find-target.ts";
+import { loadConfigured } from "../../targets/find-target.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { JsonSyntaxError, type ParsedJson, parseJsonWithComments } from "../../terminal/json.ts";
@@ -94,7 +94,7 @@ async function readSettingsFile(file: string): Promise<string | undefined> {
   } catch {
     // The reader explains why the file cannot be used.
   }
-  const { readTrustedFile, withUsageErrors } = await configured();
+  const { readTrustedFile, withUsageErrors } = await loadConfigured();
   return withUsageErrors(() => readTrustedFile(file));
 }
 

@@ -4,7 +4,7 @@ import { Declined } from "mcparley";
 import type { Origin } from "../../targets/approval.ts";
 import type { Target } from "../../targets/target.ts";
 import { readConnection } from "../../targets/network.ts";
-import { approveTarget, configured, findConfigured, findTarget, withWords } from "../../targets/find-target.ts";
+import { approveTarget, findConfigured, findTarget, loadConfigured, withWords } from "../../targets/find-target.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { ChatOptions } from "../../commands/chat.ts";
 import type { TargetOption } from "../../targets/known-target.ts";
@@ -118,7 +118,7 @@ async function configuredTargets(setting: StartSetting): Promise<NamedTarget[]> 
  * invalid entries, which are shown.
  */
 async function configuredNames({ io, options, screen }: StartSetting): Promise<readonly string[]> {
-  const { problemError, readGivenFile } = await configured();
+  const { problemError, readGivenFile } = await loadConfigured();
   const { servers, problems } =
     options.config === undefined ? await nearestProject(io) : readGivenFile(options.config, io);
   const [problem] = problems;
@@ -129,14 +129,14 @@ async function configuredNames({ io, options, screen }: StartSetting): Promise<r
 
 /** Returns the names that the servers of the user have in a chat. */
 async function ownNames(io: CommandIo): Promise<string[]> {
-  const { readAll } = await configured();
+  const { readAll } = await loadConfigured();
   const userServers = readAll(io).servers.filter(({ scope }) => scope !== "project");
   return userServers.map(({ name }) => usableName(name));
 }
 
 /** Returns the servers and problems of the nearest folder with a configuration file. */
 async function nearestProject(io: CommandIo): Promise<ReadResult> {
-  const { inProjects, readAll } = await configured();
+  const { inProjects, readAll } = await loadConfigured();
   const configurations = readAll(io);
   const servers = inProjects(configurations.servers);
   const problems = inProjects(configurations.problems);

@@ -35,9 +35,9 @@ export async function readArguments(words: readonly string[], sources: Sources):
   if (objects.length > 1) throw new UsageError("There can be only one JSON object of arguments.");
   const typedArguments: TypedArgument[] = [];
   for (const word of words) if (!isObjectWord(word)) typedArguments.push(await readArgument(word, sources));
-  const replaced = new Set(typedArguments.map(({ key }) => key));
+  const typedKeys = new Set(typedArguments.map(({ key }) => key));
   const members = objects[0] === undefined ? [] : await readObject(objects[0], sources);
-  return [...members.filter(({ key }) => !replaced.has(key)), ...typedArguments];
+  return [...members.filter(({ key }) => !typedKeys.has(key)), ...typedArguments];
 }
 
 /** Whether a word is a JSON object of arguments. A JSON array is included, so that the error names the expected form. */
@@ -61,7 +61,12 @@ const objectForm = "Write it as '{\"a\": 1}', @arguments.json, or @- for stdin."
 
 async function readArgument(word: string, sources: Sources): Promise<TypedArgument> {
   const [, key, colon, raw] = /^(?!:=)([^=]+?)(:?)=(.*)$/s.exec(word) ?? [];
-  if (key === undefined || raw === undefined) throw notAnArgument(word);
+  if (key === undefined || raw === undefined) {
+    throw new UsageError(
+      `${JSON.stringify(word)} is not an argument.`,
+      "Arguments are key=text, key:=json, key=@file or key=@- for stdin, or one JSON object.",
+    );
+  }
   const text = raw.startsWith("@") ? await readSource(raw.slice(1), word, sources) : raw;
   if (colon === "") return { key, form: "text", value: text };
   try {
@@ -76,20 +81,15 @@ async function readArgument(word: string, sources: Sources): Promise<TypedArgume
 
 async function readSource(path: string, word: string, sources: Sources): Promise<string> {
   if (path === "") {
-    const at = word.indexOf("=");
+    const equalsIndex = word.indexOf("=");
     throw new UsageError(
       `"${word}" names no file after the @.`,
-      at === -1 ? objectForm : `Write text that starts with @ as JSON: ${word.slice(0, at)}:='"@..."'`,
+      equalsIndex === -1
+        ? objectForm
+        : `Write text that starts with @ as JSON: ${word.slice(0, equalsIndex)}:='"@..."'`,
     );
   }
   return path === "-" ? sources.stdin() : sources.file(path);
-}
-
-function notAnArgument(word: string): UsageError {
-  return new UsageError(
-    `${JSON.stringify(word)} is not an argument.`,
-    "Arguments are key=text, key:=json, key=@file or key=@- for stdin, or one JSON object.",
-  );
 }
 
 /** Maximum size of stdin in bytes. Servers refuse larger arguments. */
@@ -118,10 +118,14 @@ export function sourcesOf(io: CommandIo): Sources {
  * Throws `UsageError` for an argument that is not text, occurs twice, is unknown, or is required and missing.
  */
 export function promptArguments(prompt: Prompt, args: readonly TypedArgument[]): Record<string, string> {
-  const known = prompt.arguments ?? [];
+  const parameters = prompt.arguments ?? [];
+  const names = parameters.map(({ name }) => name);
   const values = textArguments(args);
-  for (const key of values.keys()) requireKnown(prompt, key);
-  const missing = known.filter(({ name, required }) => required && !values.has(name)).map(({ name }) => name);
+  for (const key of values.keys()) {
+    if (names.includes(key)) continue;
+    throw new UsageError(`The prompt "${prompt.name}" has no argument ${JSON.stringify(key)}.`, didYouMean(key, names));
+  }
+  const missing = parameters.filter(({ name, required }) => required && !values.has(name)).map(({ name }) => name);
   if (missing.length > 0) {
     throw new UsageError(
       `The prompt "${prompt.name}" needs ${missing.join(", ")}.`,
@@ -145,12 +149,6 @@ export function textArguments(args: readonly TypedArgument[]): Map<string, strin
     values.set(key, value);
   }
   return values;
-}
-
-function requireKnown(prompt: Prompt, key: string): void {
-  const names = (prompt.arguments ?? []).map(({ name }) => name);
-  if (names.includes(key)) return;
-  throw new UsageError(`The prompt "${prompt.name}" has no argument ${JSON.stringify(key)}.`, didYouMean(key, names));
 }
 
 /** Throws `UsageError` if there are more words. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "mcparley";
+import { pointerKeys } from "@mcparley/internal/json-pointer";
 import { isObject } from "@mcparley/internal/is-object";
 
 /** Maximum depth of references and alternatives. A type beyond it counts as unknown. */
@@ -10,13 +11,13 @@ const maxDepth = 8;
  * `$ref` is resolved in the document `root` only.
  */
 export function typesOf(schema: unknown, root: JsonObject, depth = 0): Set<string> | undefined {
-  const resolved = resolveReference(schema, root);
-  if (!isObject(resolved) || depth > maxDepth) return undefined;
-  const { type, anyOf, oneOf, allOf } = resolved;
+  const schemaObject = resolveReference(schema, root);
+  if (!isObject(schemaObject) || depth > maxDepth) return undefined;
+  const { type, anyOf, oneOf, allOf } = schemaObject;
   if (typeof type === "string") return new Set([type]);
   if (Array.isArray(type)) return new Set(type.filter((one) => typeof one === "string"));
-  if ("const" in resolved) return new Set([nameOf(resolved.const)]);
-  if (Array.isArray(resolved.enum)) return new Set(resolved.enum.map(nameOf));
+  if ("const" in schemaObject) return new Set([nameOf(schemaObject.const)]);
+  if (Array.isArray(schemaObject.enum)) return new Set(schemaObject.enum.map(nameOf));
   const alternatives = [anyOf, oneOf].find((list) => Array.isArray(list));
   if (alternatives) return union(alternatives.map((one) => typesOf(one, root, depth + 1)));
   if (!Array.isArray(allOf)) return undefined;
@@ -28,17 +29,16 @@ export function resolveReference(schema: unknown, root: JsonObject): unknown {
   let current = schema;
   for (let steps = 0; isObject(current) && typeof current.$ref === "string"; steps += 1) {
     if (steps >= maxDepth || !current.$ref.startsWith("#")) return undefined;
-    current = pointed(current.$ref.slice(1), root);
+    current = valueAtPointer(current.$ref.slice(1), root);
   }
   return current;
 }
 
-function pointed(pointer: string, root: JsonObject): unknown {
+function valueAtPointer(pointer: string, root: JsonObject): unknown {
   let current: unknown = root;
-  for (const part of pointer.split("/").slice(1)) {
-    const key = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    const inside = typeof current === "object" && current !== null && Object.hasOwn(current, key);
-    if (!inside) return undefined;
+  for (const key of pointerKeys(decode(pointer))) {
+    const hasKey = typeof current === "object" && current !== null && Object.hasOwn(current, key);
+    if (!hasKey) return undefined;
     current = (current as JsonObject)[key];
   }
   return current;

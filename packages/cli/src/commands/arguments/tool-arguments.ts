@@ -46,7 +46,8 @@ function valueOf(key: string, group: readonly TypedArgument[], { property, root 
     if (!types?.has("array")) {
       throw new UsageError(`${key} is given ${group.length} times. It accepts one value.`);
     }
-    return group.map((one) => itemOf(one, { property, root }));
+    const items = itemsOf({ property, root });
+    return group.map((one) => (one.form === "json" ? one.value : coerce(String(one.value), items)));
   }
   if (first === undefined || first.form === "json") return first?.value;
   return coerce(String(first.value), { property, root });
@@ -56,18 +57,14 @@ function valueOf(key: string, group: readonly TypedArgument[], { property, root 
  * Converts a text to a type that the schema accepts. Returns the text if it cannot be converted or the schema accepts
  * strings.
  */
-function coerce(text: string, typed: Typed): unknown {
-  const types = typesOf(typed.property, typed.root);
+function coerce(text: string, schemas: Typed): unknown {
+  const types = typesOf(schemas.property, schemas.root);
   if (!types || types.has("string")) return text;
-  const parsed = parse(text);
-  if (parsed !== undefined && takes(types, parsed.value)) return parsed.value;
+  const json = parse(text);
+  if (json !== undefined && takes(types, json.value)) return json.value;
   // A single word becomes a list of one item. An invalid JSON array is sent as text, so that the server rejects it.
-  if (types.has("array") && !/^\s*\[/.test(text)) return [coerce(text, itemsOf(typed))];
+  if (types.has("array") && !/^\s*\[/.test(text)) return [coerce(text, itemsOf(schemas))];
   return text;
-}
-
-function itemOf(one: TypedArgument, typed: Typed): unknown {
-  return one.form === "json" ? one.value : coerce(String(one.value), itemsOf(typed));
 }
 
 function itemsOf({ property, root }: Typed): Typed {
@@ -95,19 +92,19 @@ function takes(types: ReadonlySet<string>, value: unknown): boolean {
  * Throws `UsageError` for an unknown argument, unless the schema allows additional properties or may define more of
  * them.
  */
-function requireOpen(tool: Tool, key: string, known: readonly string[]): void {
+function requireOpen(tool: Tool, key: string, propertyNames: readonly string[]): void {
   const { additionalProperties, patternProperties, allOf, anyOf, oneOf, $ref } = tool.inputSchema;
   const open = additionalProperties === true || isObject(additionalProperties);
-  const composed = [patternProperties, allOf, anyOf, oneOf, $ref].some((keyword) => keyword !== undefined);
-  if (open || composed || (known.length === 0 && additionalProperties !== false)) return;
+  const isComposed = [patternProperties, allOf, anyOf, oneOf, $ref].some((keyword) => keyword !== undefined);
+  if (open || isComposed || (propertyNames.length === 0 && additionalProperties !== false)) return;
   throw new UsageError(
     `The tool "${tool.name}" has no argument ${JSON.stringify(key)}.`,
-    nestedHint(key, known) ?? didYouMean(key, known),
+    nestedHint(key, propertyNames) ?? didYouMean(key, propertyNames),
   );
 }
 
-function nestedHint(key: string, known: readonly string[]): string | undefined {
-  const outer = known.find((name) => key.startsWith(`${name}.`) || key.startsWith(`${name}[`));
+function nestedHint(key: string, propertyNames: readonly string[]): string | undefined {
+  const outer = propertyNames.find((name) => key.startsWith(`${name}.`) || key.startsWith(`${name}[`));
   return outer === undefined ? undefined : `Give the whole value of ${outer} as JSON: ${outer}:='{...}'`;
 }
 
@@ -124,9 +121,9 @@ function requireAll(tool: Tool, properties: JsonObject, groups: ReadonlyMap<stri
 
 function example(key: string, property: unknown, root: JsonObject): string {
   const types = typesOf(property, root);
-  const resolved = resolveReference(property, root);
-  if (isObject(resolved) && Array.isArray(resolved.enum) && resolved.enum.length > 0) {
-    return `${key}=${resolved.enum.slice(0, 8).map(String).join("|")}${resolved.enum.length > 8 ? "|..." : ""}`;
+  const propertySchema = resolveReference(property, root);
+  if (isObject(propertySchema) && Array.isArray(propertySchema.enum) && propertySchema.enum.length > 0) {
+    return `${key}=${propertySchema.enum.slice(0, 8).map(String).join("|")}${propertySchema.enum.length > 8 ? "|..." : ""}`;
   }
   if (!types || types.has("string")) return `${key}=TEXT`;
   if (types.has("object")) return `${key}:='{...}'`;

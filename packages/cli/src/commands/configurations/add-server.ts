@@ -22,7 +22,7 @@ export async function addServer(words: Words, setting: CommandSetting<AddOptions
   const server = options.noPin ? source : { ...source, target: await pinPackages(source, setting) };
   const ownName = options.noCheck ? undefined : await tryServer(server, setting);
   const name = options.name ?? server.origin?.name ?? nameFrom(ownName);
-  const target = server.origin ? copied(server.target, name, setting) : server.target;
+  const target = server.origin ? copyTarget(server.target, name, setting) : server.target;
   const { cwd: folder, env, platform } = io;
   const plans = hosts.map((host) =>
     withUsageErrors(() => planFor({ folder, env, platform, host, scope, name, ...forHost(target, host, name) })),
@@ -67,7 +67,7 @@ function readSource(
 }
 
 /** Returns a target of another configuration without its literal secrets, and notes the variables that replace them. */
-function copied(target: ServerTarget, name: string, { screen }: CommandSetting<AddOptions>): ServerTarget {
+function copyTarget(target: ServerTarget, name: string, { screen }: CommandSetting<AddOptions>): ServerTarget {
   const copy = withoutSecrets(target, name);
   for (const variable of copy.variables) {
     screen.noteParagraph(

@@ -48,7 +48,7 @@ describe("mcparley add", () => {
   test("shows the server and the change, asks, writes it, and keeps a backup", async () => {
     const file = write(".cursor/mcp.json", '{\n  "mcpServers": {}\n}\n');
     const { code, io } = await run(`add ${url} --to cursor --name notes`, { terminal: true, answers: ["y"] });
-    expect(`${code} ${io.unused.length}`).toBe("0 0");
+    expect(`${code} ${io.unusedAnswers.length}`).toBe("0 0");
     expect(io.err()).toMatch(/Connected to \S+ \S+: \d+ tools, revision/);
     expect(io.err()).toContain(`Add "notes" in Cursor (user): ${file}:2`);
     expect(io.err()).toContain('-   "mcpServers": {}\n');

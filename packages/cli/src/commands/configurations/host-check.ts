@@ -29,11 +29,11 @@ export async function checkHost(
   if (scope !== "user") return { command, outcome: "not_run", lines: [] };
   const result = await runTool(words, { io: setting.io, signal: setting.stop.signal, timeout });
   if (!result) return { command, outcome: "not_installed", lines: [] };
-  const lines = `${result.out}\n${result.err}`.split("\n").filter((line) => line.trim() !== "");
+  const lines = `${result.stdout}\n${result.err}`.split("\n").filter((line) => line.trim() !== "");
   if (result.code === undefined) return { command, outcome: "timeout", lines: [] };
   if (result.code !== 0) return { command, outcome: "failed", lines: lines.slice(-1).map(safe) };
-  const found = lines.filter((line) => hasWord(line, name)).map(safe);
-  return { command, outcome: found.length > 0 ? "listed" : "not_listed", lines: found.slice(0, 4) };
+  const namedLines = lines.filter((line) => hasWord(line, name)).map(safe);
+  return { command, outcome: namedLines.length > 0 ? "listed" : "not_listed", lines: namedLines.slice(0, 4) };
 }
 
 function safe(line: string): string {
@@ -42,8 +42,8 @@ function safe(line: string): string {
 
 /** Whether a line has a name that is not a part of another. */
 function hasWord(line: string, name: string): boolean {
-  for (let at = line.indexOf(name); at !== -1; at = line.indexOf(name, at + 1)) {
-    if (!isPart(line[at - 1]) && !isPart(line[at + name.length])) return true;
+  for (let index = line.indexOf(name); index !== -1; index = line.indexOf(name, index + 1)) {
+    if (!isPart(line[index - 1]) && !isPart(line[index + name.length])) return true;
   }
   return false;
 }

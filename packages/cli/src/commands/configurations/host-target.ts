@@ -3,17 +3,15 @@ import { UsageError } from "../../terminal/io.ts";
 import { hasSecret } from "./new-target.ts";
 import { isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
 
-/** A target in the form of a host, with the descriptions of its inputs. */
-export interface HostTarget {
-  readonly target: ServerTarget;
-  readonly inputs: ReadonlyMap<string, string>;
-}
-
 /**
- * Returns a target with the references that a host has: VS Code asks for secrets as inputs. For the other hosts, an input becomes a
- * variable of the environment.
+ * Returns a target with the references that a host has, and the descriptions of its inputs: VS Code asks for secrets as inputs. For the other
+ * hosts, an input becomes a variable of the environment.
  */
-export function forHost(target: ServerTarget, host: HostId, name: string): HostTarget {
+export function forHost(
+  target: ServerTarget,
+  host: HostId,
+  name: string,
+): { target: ServerTarget; inputs: ReadonlyMap<string, string> } {
   const hasInputs = hosts.find(({ id }) => id === host)?.references.input === true;
   const inputs = new Map<string, string>();
   const convert = (reference: Reference): Reference => {
@@ -23,17 +21,16 @@ export function forHost(target: ServerTarget, host: HostId, name: string): HostT
     inputs.set(id, `${reference.name} of ${name}`);
     return { kind: "input", id };
   };
-  return { target: mapValues(target, (value) => mapReferences(value, convert)), inputs };
+  const convertAll = (value: ConfigValue): ConfigValue =>
+    typeof value === "string" ? value : value.map((part) => (typeof part === "string" ? part : convert(part)));
+  return { target: mapValues(target, convertAll), inputs };
 }
 
-/** A target without the literal secrets of another configuration, and the variables that replace them. */
-export interface Copied {
-  readonly target: ServerTarget;
-  readonly variables: readonly string[];
-}
-
-/** Replaces literal secrets of `env` and headers by references. Throws `UsageError` for a secret at another place. */
-export function withoutSecrets(target: ServerTarget, name: string): Copied {
+/**
+ * Returns a target of another configuration with references in place of the literal secrets of `env` and headers, and the variables to which
+ * they refer. Throws `UsageError` for a secret at another place.
+ */
+export function withoutSecrets(target: ServerTarget, name: string): { target: ServerTarget; variables: string[] } {
   const variables: string[] = [];
   const refer = (variable: string): Reference => {
     variables.push(variable);
@@ -72,11 +69,6 @@ function secretAt(place: string, name: string): UsageError {
 function variableName(text: string): string {
   const name = text.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
   return /^\d/.test(name) ? `_${name}` : name;
-}
-
-function mapReferences(value: ConfigValue, convert: (reference: Reference) => Reference): ConfigValue {
-  if (typeof value === "string") return value;
-  return value.map((part) => (typeof part === "string" ? part : convert(part)));
 }
 
 function mapValues(target: ServerTarget, map: (value: ConfigValue) => ConfigValue): ServerTarget {

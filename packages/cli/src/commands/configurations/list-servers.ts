@@ -16,9 +16,9 @@ export async function listServers({
   screen,
   options,
 }: CommandSetting<{ readonly json: boolean; readonly config: string | undefined }>): Promise<void> {
-  const found = options.config === undefined ? readAll(io) : readGivenFile(options.config, io);
-  const servers = found.servers.toSorted(compareServers);
-  const problems = problemsOf(found);
+  const result = options.config === undefined ? readAll(io) : readGivenFile(options.config, io);
+  const servers = result.servers.toSorted(compareServers);
+  const problems = problemsOf(result);
   if (options.json) {
     await printJson({ servers: servers.map(toJson), problems: problems.map(problemToJson) }, { screen });
   } else {
@@ -27,32 +27,35 @@ export async function listServers({
       showServers(servers, screen.out, (file) => shorten(file, home)),
       { screen },
     );
-    for (const problem of problems) showProblem(problem, { screen });
+    for (const { message, cure } of problems) {
+      screen.note(paragraph(`mcparley: ${withoutCure(message, cure)}`, screen.err));
+      if (cure !== undefined) screen.note(paragraph(cure, screen.err, "  "));
+    }
   }
   if (problems.length > 0) throw new Reported(exitCodes.usage);
 }
 
 function problemsOf({ servers, problems }: ReadResult): Problem[] {
   return [...problems, ...servers.flatMap((server) => server.problems)].toSorted(
-    (one, other) => compare(one.file, other.file) || (one.position?.line ?? 0) - (other.position?.line ?? 0),
+    (first, second) => compare(first.file, second.file) || (first.position?.line ?? 0) - (second.position?.line ?? 0),
   );
 }
 
 const scopes: readonly Scope[] = ["local", "project", "user"];
 
-function compareServers(one: ConfiguredServer, other: ConfiguredServer): number {
+function compareServers(first: ConfiguredServer, second: ConfiguredServer): number {
   return (
-    compare(one.name, other.name) ||
-    compare(one.host, other.host) ||
-    scopes.indexOf(one.scope) - scopes.indexOf(other.scope) ||
-    compare(one.file, other.file)
+    compare(first.name, second.name) ||
+    compare(first.host, second.host) ||
+    scopes.indexOf(first.scope) - scopes.indexOf(second.scope) ||
+    compare(first.file, second.file)
   );
 }
 
 /** Compares by code units, so that the order is the same in each locale. */
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+function compare(first: string, second: string): number {
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
 }
 
 function toJson({ name, host, scope, folder, file, line, isDisabled, target }: ConfiguredServer): object {
@@ -112,9 +115,4 @@ function pad(text: string, width: number): string {
 /** Returns a path that starts with `~` if it is below the home folder. */
 function shorten(file: string, home: string): string {
   return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
-}
-
-function showProblem({ message, cure }: Problem, { screen }: Pick<CommandSetting, "screen">): void {
-  screen.note(paragraph(`mcparley: ${withoutCure(message, cure)}`, screen.err));
-  if (cure !== undefined) screen.note(paragraph(cure, screen.err, "  "));
 }

@@ -108,11 +108,11 @@ export function withAbsoluteTarget(target: ServerTarget, folder: string): Server
     words.map((word) => (typeof word === "string" ? word : "-")),
     resolve(folder, cwd),
   );
-  const [first = command, ...others] = words.map((word, index) => (typeof word === "string" ? paths[index]! : word));
+  const [first = command, ...newArgs] = words.map((word, index) => (typeof word === "string" ? paths[index]! : word));
   return {
     ...target,
     command: first,
-    args: others,
+    args: newArgs,
     ...(target.cwd !== undefined && { cwd: resolve(folder, cwd) }),
     ...(typeof envFile === "string" && { envFile: resolve(folder, envFile) }),
   };

@@ -1,4 +1,4 @@
-import type { CommandTarget, ConfigValue, ServerTarget } from "@mcparley/config";
+import type { ServerTarget } from "@mcparley/config";
 import { UsageError } from "../../terminal/io.ts";
 import type { TalkSetting } from "../../terminal/questions/prompter.ts";
 import type { CommandSetting } from "../connection/command.ts";
@@ -27,32 +27,27 @@ export async function pinPackages(
   const runner = readRunner(words.map((word) => (typeof word === "string" ? word : undefined)));
   if (!runner) return target;
   if (runner.unknown !== undefined) {
-    throw unpinned(`The package of ${JSON.stringify(words[0])} cannot be found in its words (${runner.unknown}).`);
+    throw unpinnedError(`The package of ${JSON.stringify(words[0])} cannot be found in its words (${runner.unknown}).`);
   }
   if (origin) await approveOrigin(origin, setting);
-  const pinned = new Map<number, string>();
+  const pinnedWords = new Map<number, string>();
   for (const word of runner.packages) {
     const spec = runner.registry === "npm" ? await pinNpm(word, setting) : await pinPypi(word, setting);
-    pinned.set(word.index, word.prefix + spec);
+    pinnedWords.set(word.index, word.prefix + spec);
   }
-  return withWords(
-    target,
-    words.map((word, index) => pinned.get(index) ?? word),
-  );
-}
-
-function withWords(target: CommandTarget, [command = "", ...args]: readonly ConfigValue[]): CommandTarget {
+  const [command = "", ...args] = words.map((word, index) => pinnedWords.get(index) ?? word);
   return { ...target, command, args };
 }
 
 async function pinNpm({ spec }: PackageWord, setting: TalkSetting): Promise<string> {
   const [, name, version] = /^((?:@[\w.~-]+\/)?\w[\w.~-]*)(?:@([^@\s]+))?$/.exec(spec) ?? [];
-  if (name === undefined) throw unpinned(`${JSON.stringify(spec)} is not a package of the npm registry.`);
+  if (name === undefined) throw unpinnedError(`${JSON.stringify(spec)} is not a package of the npm registry.`);
   if (version !== undefined && /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/.test(version)) return spec;
   const result = await ask(["npm", "view", spec, "version", "--json"], setting);
-  const found = newest(result);
-  if (found === undefined) throw unpinned(`The version of ${spec} cannot be determined: ${reasonOf(result, "npm")}.`);
-  return `${name}@${found}`;
+  const newestVersion = newest(result);
+  if (newestVersion === undefined)
+    throw unpinnedError(`The version of ${spec} cannot be determined: ${reasonOf(result, "npm")}.`);
+  return `${name}@${newestVersion}`;
 }
 
 type Answer = Awaited<ReturnType<typeof runTool>>;
@@ -61,7 +56,7 @@ type Answer = Awaited<ReturnType<typeof runTool>>;
 function newest(result: Answer): string | undefined {
   if (result?.code !== 0) return undefined;
   try {
-    const value: unknown = JSON.parse(result.out);
+    const value: unknown = JSON.parse(result.stdout);
     const last: unknown = Array.isArray(value) ? value.at(-1) : value;
     return typeof last === "string" && /^\d+\.\d+\.\d+[\w.+-]*$/.test(last) ? last : undefined;
   } catch {
@@ -71,22 +66,22 @@ function newest(result: Answer): string | undefined {
 
 async function pinPypi({ spec, isPositional }: PackageWord, setting: TalkSetting): Promise<string> {
   const [, name, extras = "", version] = /^(\w[\w.-]*)(\[[\w,.-]+\])?(?:(?:==|@)([\w.+!-]+))?$/.exec(spec) ?? [];
-  if (name === undefined) throw unpinned(`${JSON.stringify(spec)} is not a package of PyPI.`);
+  if (name === undefined) throw unpinnedError(`${JSON.stringify(spec)} is not a package of PyPI.`);
   if (version !== undefined && /^\d/.test(version)) return spec;
-  const found = await versionOfPypi(name, setting);
+  const exactVersion = await versionOfPypi(name, setting);
   // The form of `uvx` for an exact version of the tool that it runs.
-  return isPositional && extras === "" ? `${name}@${found}` : `${name}${extras}==${found}`;
+  return isPositional && extras === "" ? `${name}@${exactVersion}` : `${name}${extras}==${exactVersion}`;
 }
 
 async function versionOfPypi(name: string, setting: TalkSetting): Promise<string> {
   const words = ["uv", "pip", "compile", "--no-deps", "--no-header", "--no-annotate", "--quiet", "-"];
-  const compiled = await ask(words, setting, `${name}\n`);
-  const [, ofUv] = /^[\w.-]+==([\w.+!-]+)\s*$/m.exec(compiled?.code === 0 ? compiled.out : "") ?? [];
+  const compileResult = await ask(words, setting, `${name}\n`);
+  const [, ofUv] = /^[\w.-]+==([\w.+!-]+)\s*$/m.exec(compileResult?.code === 0 ? compileResult.stdout : "") ?? [];
   if (ofUv !== undefined) return ofUv;
-  const listed = await ask(["pip", "index", "versions", name], setting);
-  const [, ofPip] = /^[\w.-]+ \(([\w.+!-]+)\)/m.exec(listed?.code === 0 ? listed.out : "") ?? [];
+  const indexResult = await ask(["pip", "index", "versions", name], setting);
+  const [, ofPip] = /^[\w.-]+ \(([\w.+!-]+)\)/m.exec(indexResult?.code === 0 ? indexResult.stdout : "") ?? [];
   if (ofPip !== undefined) return ofPip;
-  throw unpinned(`The version of ${name} cannot be determined: ${reasonOf(compiled ?? listed, "uv")}.`);
+  throw unpinnedError(`The version of ${name} cannot be determined: ${reasonOf(compileResult ?? indexResult, "uv")}.`);
 }
 
 function ask(words: readonly string[], { io, stop }: TalkSetting, input = ""): Promise<Answer> {
@@ -99,6 +94,6 @@ function reasonOf(result: Answer, program: string): string {
   return result.code === 0 ? `${program} found no version` : `${program} failed with exit code ${result.code}`;
 }
 
-function unpinned(fact: string): UsageError {
+function unpinnedError(fact: string): UsageError {
   return new UsageError(fact, "Name an exact version, or add --no-pin to run whatever version is found at each start.");
 }

@@ -22,29 +22,26 @@ export async function removeServer(
   const scope = readScope(options.scope);
   const { servers } = readAll(io);
   const plans = hosts.map((host) => {
-    const found = entryOf(servers, { host, name, scope });
-    const folder = found.folder ?? io.cwd;
+    const server = entryOf(servers, { host, name, scope });
+    const folder = server.folder ?? io.cwd;
     const { env, platform } = io;
-    return withUsageErrors(() => planRemove({ folder, env, platform, host, scope: found.scope, name }));
+    return withUsageErrors(() => planRemove({ folder, env, platform, host, scope: server.scope, name }));
   });
   await writeChanges(plans, setting);
 }
 
-interface Place {
-  readonly host: HostId;
-  readonly name: string;
-  readonly scope: Scope | undefined;
-}
-
 /** Returns the entry to remove. Throws `UsageError` if there is none, or if several scopes have one. */
-function entryOf(servers: readonly ConfiguredServer[], { host, name, scope }: Place): ConfiguredServer {
+function entryOf(
+  servers: readonly ConfiguredServer[],
+  { host, name, scope }: { host: HostId; name: string; scope: Scope | undefined },
+): ConfiguredServer {
   const inHost = servers.filter((server) => server.host === host && (scope === undefined || server.scope === scope));
-  const found = inHost.filter((server) => server.name === name);
-  const scopes = new Set(found.map((server) => server.scope));
-  const [first] = found;
+  const namedServers = inHost.filter((server) => server.name === name);
+  const scopes = new Set(namedServers.map((server) => server.scope));
+  const [first] = namedServers;
   if (first && scopes.size === 1) return first;
   if (first) {
-    const places = found.map((server) => `${server.scope} (${server.file}:${server.line})`);
+    const places = namedServers.map((server) => `${server.scope} (${server.file}:${server.line})`);
     throw new UsageError(`${host} has several servers ${JSON.stringify(name)}.`, `Add --scope: ${places.join(", ")}.`);
   }
   const where = scope === undefined ? "" : ` in the scope ${scope}`;

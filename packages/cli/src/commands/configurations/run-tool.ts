@@ -3,13 +3,14 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { homeFolder } from "@mcparley/internal/home-folder";
+import { signalGroup } from "@mcparley/internal/process-group";
 import type { CommandIo } from "../../terminal/io.ts";
 
 /** The outcome of an installed program. `code` is undefined if it did not end in time. */
 export interface ToolResult {
   readonly code: number | undefined;
   /** Its stdout, without colours. */
-  readonly out: string;
+  readonly stdout: string;
   readonly err: string;
 }
 
@@ -40,11 +41,10 @@ export function runTool(words: readonly string[], options: ToolOptions): Promise
   if (file === undefined || (isScript && args.some((arg) => !/^[\w.@/:~=-]+$/.test(arg))))
     return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    const isGroup = io.platform !== "win32";
     const child = spawn(isScript ? `"${file}"` : file, args, {
       cwd: homeFolder(io.env),
       env: io.env,
-      detached: isGroup,
+      detached: process.platform !== "win32",
       shell: isScript,
     });
     const texts = { out: "", err: "" };
@@ -53,11 +53,11 @@ export function runTool(words: readonly string[], options: ToolOptions): Promise
     const finish = (code: number | undefined, isStarted = true): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", end);
-      const [out, err] = [texts.out, texts.err].map(stripVTControlCharacters);
-      resolve(isStarted ? { code, out: out!, err: err! } : undefined);
+      const [stdout, err] = [texts.out, texts.err].map(stripVTControlCharacters);
+      resolve(isStarted ? { code, stdout: stdout!, err: err! } : undefined);
     };
     const end = (): void => {
-      endAll(child.pid, isGroup, () => child.kill("SIGKILL"));
+      signalGroup(child, "SIGKILL");
       // A descendant can keep the pipes open.
       child.stdout.destroy();
       child.stderr.destroy();
@@ -70,15 +70,6 @@ export function runTool(words: readonly string[], options: ToolOptions): Promise
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
-}
-
-function endAll(pid: number | undefined, isGroup: boolean, kill: () => void): void {
-  try {
-    if (isGroup && pid !== undefined) process.kill(-pid, "SIGKILL");
-    else kill();
-  } catch {
-    // The group has ended.
-  }
 }
 
 /** Returns the path of a program in the folders of `PATH`. */

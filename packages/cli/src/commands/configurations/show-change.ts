@@ -1,4 +1,4 @@
-import { type ConfigPlan, type ConfigValue, changedLines, hosts, readServers } from "@mcparley/config";
+import { type ConfigPlan, changedLines, hosts, readServers } from "@mcparley/config";
 import { printable, redact } from "mcparley";
 import type { View } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
@@ -19,8 +19,8 @@ export function shownChange(plan: ConfigPlan, machine: Machine): ShownChange {
   const { line, removed, added } = changedLines(plan);
   const secrets = secretsOf(plan, machine);
   const safe = (text: string): string => {
-    const masked = secrets.reduce((safeText, secret) => safeText.replaceAll(secret, "***"), text);
-    return cut(printable(redact(masked)), widest);
+    const maskedText = secrets.reduce((safeText, secret) => safeText.replaceAll(secret, "***"), text);
+    return cut(printable(redact(maskedText)), widest);
   };
   // A new file ends with a line break, after which there is no line.
   const lines = plan.before === undefined && added.at(-1) === "" ? added.slice(0, -1) : added;
@@ -34,14 +34,9 @@ function secretsOf({ host, file }: ConfigPlan, { cwd, env, platform }: Machine):
     .filter((server) => server.file === file)
     .flatMap(({ target }) => (target ? [...(target.kind === "url" ? target.headers : target.env).values()] : []));
   return values
-    .flatMap(literalsOf)
-    .filter((text) => text.length >= 6)
+    .filter((value): value is string => typeof value === "string" && value.length >= 6)
     .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
-    .toSorted((one, other) => other.length - one.length);
-}
-
-function literalsOf(value: ConfigValue): string[] {
-  return typeof value === "string" ? [value] : [];
+    .toSorted((first, second) => second.length - first.length);
 }
 
 const verbs = { add: "Add", update: "Replace", remove: "Remove" } as const;

@@ -6,7 +6,7 @@ import { readConnection } from "../../targets/network.ts";
 import { type NewServer, expandNew } from "./new-target.ts";
 import type { AddOptions } from "./options.ts";
 import type { CommandSetting } from "../connection/command.ts";
-import { programOutput } from "../connection/program-output.ts";
+import { type ProgramOutput, programOutput } from "../connection/program-output.ts";
 import { openSession } from "../connection/session.ts";
 import { targetOf } from "../../targets/find-server.ts";
 
@@ -57,15 +57,14 @@ export async function tryServer(
   }
 }
 
-interface ShowSetting extends CommandSetting<AddOptions> {
-  readonly program: ReturnType<typeof programOutput> | undefined;
-}
-
-async function show(target: Target, setting: ShowSetting): Promise<string | undefined> {
+async function show(
+  target: Target,
+  setting: CommandSetting<AddOptions> & { program: ProgramOutput | undefined },
+): Promise<string | undefined> {
   const { io, screen, options, stop } = setting;
   const connection = target.kind === "url" ? readConnection(options, io) : undefined;
-  const reached = connection ? { ...target, connection } : target;
-  const { client } = await openSession(reached, { ...setting, auth: undefined });
+  const connectionTarget = connection ? { ...target, connection } : target;
+  const { client } = await openSession(connectionTarget, { ...setting, auth: undefined });
   try {
     const tools = client.server.capabilities.tools ? await client.listTools({ signal: stop.signal }).all() : [];
     const { info, revision } = client.server;

@@ -15,7 +15,7 @@ import { type ShownChange, describeChange, shownChange } from "./show-change.ts"
 /** A plan and the form in which it is shown. */
 interface Change {
   readonly plan: ConfigPlan;
-  readonly shown: ShownChange;
+  readonly diff: ShownChange;
 }
 
 /**
@@ -27,12 +27,12 @@ export async function writeChanges(plans: readonly ConfigPlan[], setting: Comman
   const { io, screen, options } = setting;
   const changes = plans
     .filter(({ before, after }) => before !== after)
-    .map((plan): Change => ({ plan, shown: shownChange(plan, io) }));
+    .map((plan): Change => ({ plan, diff: shownChange(plan, io) }));
   for (const { file, before, after } of plans) {
     if (before === after) screen.note(visibleLine(`${file} has this server already.`));
   }
   const view = options.dryRun ? screen.out : screen.err;
-  const text = changes.map(({ plan, shown }) => describeChange(plan, shown, view)).join("\n\n");
+  const text = changes.map(({ plan, diff }) => describeChange(plan, diff, view)).join("\n\n");
   if (options.dryRun) {
     if (options.json) await printJson({ dryRun: true, changes: changes.map((change) => toJson(change)) }, { screen });
     else await printText(text, { screen });
@@ -40,9 +40,9 @@ export async function writeChanges(plans: readonly ConfigPlan[], setting: Comman
   }
   if (text !== "") screen.note(text);
   if (changes.length > 0) await confirm(changes.length, setting);
-  const written: object[] = [];
-  for (const change of changes) written.push(await write(change, setting));
-  if (options.json) await printJson({ dryRun: false, changes: written }, { screen });
+  const documents: object[] = [];
+  for (const change of changes) documents.push(await write(change, setting));
+  if (options.json) await printJson({ dryRun: false, changes: documents }, { screen });
 }
 
 async function confirm(count: number, setting: CommandSetting<WriteOptions>): Promise<void> {
@@ -54,24 +54,24 @@ async function confirm(count: number, setting: CommandSetting<WriteOptions>): Pr
     );
   }
   const prompt = `Write ${count === 1 ? "it" : `these ${count} changes`}? [y]es or [n]o? `;
-  const agreed = await talk(setting, stop.signal, (prompter) => choose(prompt, { y: true, n: false }, prompter));
-  if (!agreed) throw new Declined("Nothing was written.");
+  const isConfirmed = await talk(setting, stop.signal, (prompter) => choose(prompt, { y: true, n: false }, prompter));
+  if (!isConfirmed) throw new Declined("Nothing was written.");
 }
 
 async function write(change: Change, setting: CommandSetting<WriteOptions>): Promise<object> {
   const { io, screen, options } = setting;
   const { plan } = change;
-  const applied = withUsageErrors(() => applyPlan(plan, { backups: join(stateFolder(io), "mcparley", "backups") }));
+  const appliedPlan = withUsageErrors(() => applyPlan(plan, { backups: join(stateFolder(io), "mcparley", "backups") }));
   if (!options.json) {
-    const backup = applied.backup === undefined ? "" : ` The previous file is ${applied.backup}.`;
-    await printText(visibleLine(`Wrote ${applied.file}.${backup}`), { screen });
+    const backup = appliedPlan.backup === undefined ? "" : ` The previous file is ${appliedPlan.backup}.`;
+    await printText(visibleLine(`Wrote ${appliedPlan.file}.${backup}`), { screen });
   }
   const check = options.noCheck ? undefined : await checkHost(plan, setting);
   if (check && !options.json) await printText(visibleLine(describeCheck(check, plan.action)), { screen });
-  return toJson(change, applied, check);
+  return toJson(change, appliedPlan, check);
 }
 
-function toJson({ plan, shown }: Change, applied?: AppliedPlan, check?: HostCheck): object {
+function toJson({ plan, diff }: Change, appliedPlan?: AppliedPlan, check?: HostCheck): object {
   const { action, host, scope, name, file } = plan;
   return {
     action,
@@ -79,8 +79,8 @@ function toJson({ plan, shown }: Change, applied?: AppliedPlan, check?: HostChec
     scope,
     name,
     file,
-    ...shown,
-    ...(applied && { backup: applied.backup }),
+    ...diff,
+    ...(appliedPlan && { backup: appliedPlan.backup }),
     ...(check && { check }),
   };
 }

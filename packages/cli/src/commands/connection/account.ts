@@ -21,8 +21,8 @@ export async function chooseHttpServer(
   words: Words,
   setting: Parameters<typeof chooseTarget>[1],
 ): Promise<HttpServer> {
-  const { target, rest } = await chooseTarget(words, setting, sendsNothing);
-  requireNoMore(rest, `${command} accepts only TARGET`);
+  const { target, argumentWords } = await chooseTarget(words, setting, sendsNothing);
+  requireNoMore(argumentWords, `${command} accepts only TARGET`);
   if (target.kind === "url") return { server: target.url, headers: target.headers, connection: target.connection };
   throw new UsageError(
     `${command} applies to servers at a URL. "${target.command}" is a program to start.`,

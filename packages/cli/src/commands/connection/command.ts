@@ -3,6 +3,9 @@ import type { OptionValues, Options, Words } from "../../terminal/options.ts";
 import type { TalkSetting } from "../../terminal/questions/prompter.ts";
 import type { FailureFacts } from "./report-error.ts";
 
+/** The rows of a table of two columns. */
+export type TableRows = readonly (readonly [label: string, text: string])[];
+
 /** The declaration of a command, from which the parser, the help and the hints are made. */
 export interface CommandDeclaration<O extends Options = Options> {
   /**
@@ -15,6 +18,8 @@ export interface CommandDeclaration<O extends Options = Options> {
   readonly summary: string;
   /** Paragraphs for its own help. */
   readonly details: readonly string[];
+  /** Tables for its own help, by title. */
+  readonly tables?: Readonly<Record<string, TableRows>>;
   readonly examples: readonly string[];
   readonly options: O;
   /** Whether it prints lines of JSON while it runs, and not one document. Default: false. */

@@ -49,9 +49,11 @@ export function yesNotice({ allow, sendAnswers }: Options): string {
     ...(allow ? ["--allow PATTERN to call its tools"] : []),
     ...(sendAnswers ? ["--send-answers to send complete forms"] : []),
   ];
-  const [last = "", ...others] = uses.toReversed();
+  const [last = "", ...firstUses] = uses.toReversed();
   const list =
-    others.length === 0 ? last : `${others.toReversed().join(", ")}${others.length > 1 ? "," : ""} and ${last}`;
+    firstUses.length === 0
+      ? last
+      : `${firstUses.toReversed().join(", ")}${firstUses.length > 1 ? "," : ""} and ${last}`;
   return `--yes will be removed. Use ${list}.`;
 }
 

@@ -5,12 +5,12 @@ import { programHint } from "./program-hint.ts";
 const exited = (stderr: string, exitCode: number | null = 1): LocalError =>
   new LocalError("exited", `The server "node" exited.`, { data: { exitCode, signal: null, stderr } });
 const hintFor = (stderr: string, exitCode?: number | null): string | undefined =>
-  programHint(exited(stderr, exitCode), { output: stderr, hidden: ["NOTES_KEY", "EDITOR"] });
+  programHint(exited(stderr, exitCode), { output: stderr, hiddenVariables: ["NOTES_KEY", "EDITOR"] });
 
 describe("the hint about variables", () => {
   test("names the variables of the shell that the output mentions", () => {
     for (const error of [exited(""), new ProtocolError(-32603, "Internal error")])
-      expect(programHint(error, { output: "Set NOTES_KEY.", hidden: ["NOTES_KEY", "EDITOR"] })).toBe(
+      expect(programHint(error, { output: "Set NOTES_KEY.", hiddenVariables: ["NOTES_KEY", "EDITOR"] })).toBe(
         "The server does not receive NOTES_KEY of this shell. Add --env NOTES_KEY.",
       );
   });
@@ -25,7 +25,7 @@ describe("the hint about variables", () => {
   ])("is general if a failure may have this cause: %j", (stderr) => {
     expect(hintFor(stderr)).toMatch(/^The server receives few variables of this shell/);
     expect(hintFor(stderr, null)).toMatch(/^The server receives few variables of this shell/);
-    expect(programHint(exited(stderr), { output: stderr, hidden: [] })).toBeUndefined();
+    expect(programHint(exited(stderr), { output: stderr, hiddenVariables: [] })).toBeUndefined();
   });
 
   test.each([
@@ -42,7 +42,7 @@ describe("the hint about variables", () => {
     expect(hintFor("", 0)).toBeUndefined();
     expect(hintFor("Reads STOCKS_API.", 0)).toBeUndefined();
     const timeout = new LocalError("timeout", "Not answered.", { data: { exitCode: 1, stderr: "" } });
-    expect(programHint(timeout, { output: "", hidden: ["EDITOR"] })).toBeUndefined();
+    expect(programHint(timeout, { output: "", hiddenVariables: ["EDITOR"] })).toBeUndefined();
   });
 });
 
@@ -66,7 +66,7 @@ test("a command in one word has a hint to remove the quotes", () => {
 test("the hint reads the last 65,536 characters of the output", () => {
   const hint = "The server does not receive NOTES_KEY of this shell. Add --env NOTES_KEY.";
   const output = (length: number) => `NOTES_KEY${" ".repeat(length - 9)}`;
-  const hintOf = (text: string) => programHint(new Error("a"), { output: text, hidden: ["NOTES_KEY"] });
+  const hintOf = (text: string) => programHint(new Error("a"), { output: text, hiddenVariables: ["NOTES_KEY"] });
   expect(hintOf(output(65_536))).toBe(hint);
   expect(hintOf(output(65_537))).toBeUndefined();
 });

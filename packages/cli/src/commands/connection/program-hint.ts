@@ -7,17 +7,20 @@ interface Failure {
   readonly output: string;
   readonly target?: KnownTarget | undefined;
   /** The variables of this environment that the server does not receive. */
-  readonly hidden?: readonly string[] | undefined;
+  readonly hiddenVariables?: readonly string[] | undefined;
 }
 
 /** Maximum characters of the output that are read, from its end. The end of the stderr has at most 8,192. */
 const readCharacters = 65_536;
 
 /** Returns a hint for a started server, if the failure shows that it lacks a variable or cannot be started in this way. */
-export function programHint(error: unknown, { output: whole, target, hidden = [] }: Failure): string | undefined {
-  const output = whole.slice(-readCharacters);
+export function programHint(
+  error: unknown,
+  { output: fullOutput, target, hiddenVariables = [] }: Failure,
+): string | undefined {
+  const output = fullOutput.slice(-readCharacters);
   const words = new Set(output.match(variableName));
-  const missing = hidden.filter((name) => words.has(name));
+  const missing = hiddenVariables.filter((name) => words.has(name));
   if (missing.length > 0) {
     const options = missing.map((name) => `--env ${name}`).join(" ");
     return `The server does not receive ${missing.join(", ")} of this shell. Add ${options}.`;
@@ -29,7 +32,7 @@ export function programHint(error: unknown, { output: whole, target, hidden = []
   if (error.code !== "exited") return undefined;
   if (/ERR_UNKNOWN_FILE_EXTENSION\b[^\n]{0,1000}\.[cm]?ts\b|Unknown file extension "\.[cm]?ts"/.test(output))
     return "This version of Node does not run TypeScript. Start the server with npx tsx, or use Node 22.18 or newer.";
-  if (hidden.length === 0 || !mayLackVariable(error)) return undefined;
+  if (hiddenVariables.length === 0 || !mayLackVariable(error)) return undefined;
   return "The server receives few variables of this shell, such as PATH and HOME. Pass others with --env NAME, or all with --env-all.";
 }
 

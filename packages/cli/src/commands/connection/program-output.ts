@@ -31,7 +31,7 @@ export function programOutput(
   { isLive, label = "server" }: ProgramOutputOptions,
 ): ProgramOutput {
   let stderr = "";
-  let unfinished = "";
+  let partialLine = "";
   let strayLine: string | undefined;
   const show = (line: string): void => {
     screen.note(screen.err.style.dim(printable(`${label}: ${redact(line.slice(0, keptCharacters))}`)));
@@ -40,8 +40,8 @@ export function programOutput(
     write(chunk) {
       stderr = (stderr + chunk).slice(-keptCharacters);
       if (!isLive) return;
-      const lines = (unfinished + chunk).split("\n");
-      unfinished = lines.pop()!.slice(-keptCharacters);
+      const lines = (partialLine + chunk).split("\n");
+      partialLine = lines.pop()!.slice(-keptCharacters);
       for (const line of lines) show(line);
     },
     problem(error) {

@@ -51,7 +51,7 @@ describe("forms at the terminal", () => {
     const { code, io } = await book(["", "1", "", "", " ", "/", "d"]);
     expect(code).not.toBe(0);
     expect(io.out()).toBe("");
-    expect(io.unused).toEqual([]);
+    expect(io.unusedAnswers).toEqual([]);
     expect(io.err().match(/\[s\]end, \[e\]dit/g)).toHaveLength(4);
   });
 
@@ -70,7 +70,7 @@ describe("forms at the terminal", () => {
     const { code, io } = await book(answers);
     expect(code).not.toBe(0);
     expect(io.out()).toBe("");
-    expect(io.unused).toEqual([]);
+    expect(io.unusedAnswers).toEqual([]);
   });
 
   test("are ended by Ctrl-C, together with the call", async () => {

@@ -25,7 +25,7 @@ export interface Questions {
   /** Asks a question of the command itself. Returns undefined if there is no terminal. */
   confirm(message: string): Promise<boolean> | undefined;
   /** The names of the answers that no question asked for. */
-  unasked(): string[];
+  unusedAnswers(): string[];
   /** Whether a form was declined because its answers of `--answer` are invalid or not all that it requires. */
   hasRejectedAnswers(): boolean;
 }
@@ -39,17 +39,17 @@ export function createQuestions(setting: Setting): Questions {
   const { stop } = setting;
   const { answer: answers = {}, sample } = setting.options;
   const canAsk = isAttended(setting);
-  const asked = new Set<string>();
+  const askedNames = new Set<string>();
   let hasRejected = false;
   const asking = { ...setting, canAsk, onRejected: () => void (hasRejected = true) };
   return {
     elicit: (question, asker) => {
       if (question.mode === "url") return elicitUrl(question, asker, asking);
-      for (const name of Object.keys(question.requestedSchema.properties)) asked.add(name);
+      for (const name of Object.keys(question.requestedSchema.properties)) askedNames.add(name);
       return elicitForm(question, asker, asking);
     },
     sample: sample === undefined ? undefined : (request) => cannedSample(request, sample, setting),
-    unasked: () => Object.keys(answers).filter((name) => !asked.has(name)),
+    unusedAnswers: () => Object.keys(answers).filter((name) => !askedNames.has(name)),
     hasRejectedAnswers: () => hasRejected,
     confirm: (message) => (canAsk ? confirm(message, asking, stop.signal) : undefined),
   };
@@ -154,8 +154,8 @@ function cureFor(fields: readonly Field[]): string {
   if (fields.length === 0) return "";
   const options = fields.map(({ name }) => `--answer ${name}=...`).join(" ");
   const values = fields.flatMap((field) => {
-    const expected = field.choices.length > 0 ? listChoices(field) : field.expects;
-    return expected === "text" ? [] : [`${field.name}: ${expected}`];
+    const possibleValues = field.choices.length > 0 ? listChoices(field) : field.expects;
+    return possibleValues === "text" ? [] : [`${field.name}: ${possibleValues}`];
   });
   return ` Answer it with ${options}${values.length > 0 ? ` (${values.join("; ")})` : ""}`;
 }

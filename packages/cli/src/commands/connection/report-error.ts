@@ -26,7 +26,7 @@ export interface FailureFacts {
   /** The output of a server that the command started. */
   program?: Pick<ProgramOutput, "tail" | "strayLine">;
   /** The variables of this environment that a started server does not receive. */
-  hidden?: readonly string[];
+  hiddenVariables?: readonly string[];
   /** Undefined until the words of the command are read. */
   target?: KnownTarget;
   /** `--timeout` in milliseconds. */
@@ -67,8 +67,9 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
   const stderr = stderrOf(error, reporting);
   // The error of a process that has ended contains the same lines, and `--verbose` has shown them.
-  if (stderr !== "" && !verbose && !hasExited(error)) {
-    screen.note(`  The end of the server's stderr:\n${indented(stderr)}`);
+  const hasExited = error instanceof LocalError && error.code === "exited";
+  if (stderr !== "" && !verbose && !hasExited) {
+    screen.note(`  The end of the server's stderr:\n${indentLines(stderr)}`);
   }
   const causes = withoutQueryValues(details(error), reporting.target?.url);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
@@ -130,19 +131,15 @@ const notReturned =
 /** Returns the option for a reply that is over its limit. The errors of other limits have no `limit`. */
 function largerReply({ data }: LocalError): string | undefined {
   if (!isObject(data) || typeof data.limit !== "number" || data.limit >= largestReply) return undefined;
-  const needed = Math.min(typeof data.bytes === "number" ? data.bytes : 4 * data.limit, largestReply);
-  return `Allow larger replies with --max-reply, such as --max-reply ${Math.ceil(needed / 1024 ** 2)}MiB.`;
+  const requiredBytes = Math.min(typeof data.bytes === "number" ? data.bytes : 4 * data.limit, largestReply);
+  return `Allow larger replies with --max-reply, such as --max-reply ${Math.ceil(requiredBytes / 1024 ** 2)}MiB.`;
 }
 
-function indented(text: string): string {
+function indentLines(text: string): string {
   return printable(text)
     .split("\n")
     .map((line) => `    ${line}`)
     .join("\n");
-}
-
-function hasExited(error: unknown): boolean {
-  return error instanceof LocalError && error.code === "exited";
 }
 
 const earlierRevision =

@@ -49,9 +49,10 @@ export async function chooseTarget(
   { positionals, command }: Words,
   setting: CommandSetting<TargetOptions>,
   sendsNothing = false,
-): Promise<{ target: Target; rest: readonly string[] }> {
+): Promise<{ target: Target; argumentWords: readonly string[] }> {
   const { io, options, facts } = setting;
-  const [word, rest] = command === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
+  const [word, argumentWords] =
+    command === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
   const { header: headers = {}, env = {}, envAll = false, config } = options;
   facts.target = { word, command, headerNames: Object.keys(headers), options: setting.targetOptions };
   const connection = readConnection(options, io);
@@ -62,7 +63,7 @@ export async function chooseTarget(
   // The values of variables and files can be in a URL, and so in an output.
   const isHarmless = sendsNothing && target.origin?.entry.sends.length === 0;
   if (!isHarmless) await approveTarget(target, setting);
-  return { target, rest };
+  return { target, argumentWords };
 }
 
 interface SessionSetting<V> extends CommandSetting<V> {
@@ -82,7 +83,8 @@ export async function useServer<V extends ConnectionOptions>(
   const { io, options, screen, stop, facts } = setting;
   const auth = authOf(target, setting);
   const program = target.kind === "command" ? programOutput(screen, { isLive: options.verbose }) : undefined;
-  if (target.kind === "command") facts.hidden = Object.keys(io.env).filter((name) => !isPassed(name, target.env));
+  if (target.kind === "command")
+    facts.hiddenVariables = Object.keys(io.env).filter((name) => !isPassed(name, target.env));
   if (program) facts.program = program;
   stop.limit(options.timeout);
   try {
@@ -91,7 +93,7 @@ export async function useServer<V extends ConnectionOptions>(
     await runAction(session, action);
   } finally {
     // An unfinished sign-in holds a lock that the next command would wait for.
-    await auth?.settled();
+    await auth?.waitUntilSettled();
   }
 }
 
@@ -107,16 +109,16 @@ async function runAction<V extends ConnectionOptions>(
   const { screen, questions, client, stop } = session;
   try {
     await action(session);
-    for (const name of questions.unasked())
+    for (const name of questions.unusedAnswers())
       screen.note(`--answer ${name}=... was not used, because no question asked for it.`);
   } catch (error) {
     await session.tasks?.cancelAfter(error, client);
     throw error;
   } finally {
     screen.endProgress();
-    const closed = client.close();
+    const closing = client.close();
     // A process may take seconds to end, and the time of the command is over.
-    if (stop.reason !== "timeout") await closed;
+    if (stop.reason !== "timeout") await closing;
   }
   // The result is printed, but the server did not receive the answers of the command line.
   if (questions.hasRejectedAnswers()) throw new Reported(exitCodes.declined);
@@ -204,7 +206,7 @@ function connectTarget(
 ): HttpTarget | CommandTarget {
   const { maxReply, json } = options;
   const showsArrival = io.isTerminal.stderr && !json;
-  const common = showsArrival ? { onReceived: (received: ReceivedPart) => screen.showReceived(received) } : {};
+  const common = showsArrival ? { onReceived: (part: ReceivedPart) => screen.showReceived(part) } : {};
   if (target.kind === "url") {
     const limits = maxReply === undefined ? {} : { limits: { message: maxReply } };
     const { url, headers, connection } = target;
@@ -218,8 +220,8 @@ function connectTarget(
 function showLog({ level, logger, data }: LoggingMessage, screen: Screen): void {
   const { red, yellow, dim } = screen.err.style;
   const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
-  const from = logger === undefined ? "" : ` ${visibleLine(logger)}:`;
+  const source = logger === undefined ? "" : ` ${visibleLine(logger)}:`;
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
   const prefix = `[${level}]`;
-  screen.note(colour(prefix) + paragraph(`${prefix}${from} ${text}`, screen.err).slice(prefix.length));
+  screen.note(colour(prefix) + paragraph(`${prefix}${source} ${text}`, screen.err).slice(prefix.length));
 }

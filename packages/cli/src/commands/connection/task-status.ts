@@ -34,7 +34,7 @@ export async function taskSupport(screen: Screen): Promise<TaskSupport> {
     extension: followTasks({ onTask }),
     async cancelAfter(error, client) {
       const isUnwanted = error instanceof LocalError && (error.code === "aborted" || error.code === "timeout");
-      if (!isUnwanted || !current || isOver(current)) return;
+      if (!isUnwanted || !current || /^(?:completed|failed|cancelled)$/.test(current.status)) return;
       const timeout = { idle: cancelLimit, total: cancelLimit };
       // Closing the client would abort the cancellation that the client sends without waiting for its reply.
       await tasksOf(client)
@@ -42,10 +42,6 @@ export async function taskSupport(screen: Screen): Promise<TaskSupport> {
         .catch(() => {});
     },
   };
-}
-
-function isOver({ status }: Task): boolean {
-  return status === "completed" || status === "failed" || status === "cancelled";
 }
 
 function statusText({ status, statusMessage }: Task): string {

@@ -32,21 +32,24 @@ export function* encodedSlices(text: string): Generator<Buffer> {
   }
 }
 
-/** Writes binary data to `--output`. Several files get a number before the extension: `chart-1.png`, `chart-2.png`. */
-export async function saveBinaries(
-  binaries: readonly Binary[],
-  file: string,
-  setting: Pick<TalkSetting, "io" | "screen">,
-): Promise<void> {
-  for (const [index, binary] of binaries.entries()) {
-    const path = binaries.length === 1 ? file : numbered(file, index + 1);
-    await save(path, { slices: decodedSlices(binary.data), mimeType: binary.mimeType }, setting);
-  }
+/** The binary data of a result, and its text, which is only needed without binary data. */
+interface Output {
+  readonly binaries: readonly (Binary | undefined)[];
+  readonly text: () => string;
 }
 
-/** Writes text to `--output`. */
-export async function saveText(text: string, file: string, setting: Pick<TalkSetting, "io" | "screen">): Promise<void> {
-  await save(file, { slices: encodedSlices(text) }, setting);
+/** Writes a result to `--output`. Several files get a number before the extension: `chart-1.png`, `chart-2.png`. */
+export async function saveOutput(
+  file: string,
+  { binaries: parts, text }: Output,
+  setting: Pick<TalkSetting, "io" | "screen">,
+): Promise<void> {
+  const binaries = parts.filter((binary) => binary !== undefined);
+  if (binaries.length === 0) await save(file, { slices: encodedSlices(text()) }, setting);
+  for (const [index, binary] of binaries.entries()) {
+    const path = binaries.length === 1 ? file : numberedName(file, index + 1);
+    await save(path, { slices: decodedSlices(binary.data), mimeType: binary.mimeType }, setting);
+  }
 }
 
 async function save(
@@ -72,7 +75,7 @@ async function save(
   setting.screen.note(`Wrote ${path} (${showSize(size)}${type}).`);
 }
 
-function numbered(file: string, number: number): string {
+function numberedName(file: string, number: number): string {
   const ending = extname(file);
   return `${file.slice(0, file.length - ending.length)}-${number}${ending}`;
 }

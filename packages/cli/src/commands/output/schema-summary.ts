@@ -23,52 +23,52 @@ interface Walk {
   /** The document in which `$ref` is resolved. */
   readonly root: JsonObject;
   /** The number of fields that may still be shown. */
-  left: number;
+  remainingFields: number;
 }
 
 /** Returns the arguments of an input schema with their fields, in its order. */
 export function summarizeArguments(schema: JsonObject): readonly ArgumentSummary[] {
-  return summarizeFields(schema, { root: schema, left: mostFields }, 0);
+  return summarizeFields(schema, { root: schema, remainingFields: mostFields }, 0);
 }
 
 function summarizeFields(schema: JsonObject, walk: Walk, depth: number): ArgumentSummary[] {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
-  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  const visible = properties.slice(0, Math.max(walk.left, 0));
-  walk.left -= visible.length;
+  const requiredNames = new Set(Array.isArray(schema.required) ? schema.required : []);
+  const visible = properties.slice(0, Math.max(walk.remainingFields, 0));
+  walk.remainingFields -= visible.length;
   const fields = visible.map(([name, property]) => {
     const summary = summarize(name, property, { walk, depth });
-    return required.has(name) ? { ...summary, facts: joined([summary.facts, "required"]) } : summary;
+    return requiredNames.has(name) ? { ...summary, facts: joinFacts([summary.facts, "required"]) } : summary;
   });
-  const rest = properties.length - visible.length;
-  return rest === 0 ? fields : [...fields, { name: `${rest} more`, facts: "", description: undefined }];
+  const hiddenCount = properties.length - visible.length;
+  return hiddenCount === 0 ? fields : [...fields, { name: `${hiddenCount} more`, facts: "", description: undefined }];
 }
 
 function summarize(name: string, property: unknown, { walk, depth }: { walk: Walk; depth: number }): ArgumentSummary {
-  const resolved = resolveReference(property, walk.root);
-  const known = isObject(resolved) ? resolved : {};
-  const facts = [typeLabel(property, walk.root), rangeOf(known)];
-  if (known.default !== undefined) facts.push(`default ${JSON.stringify(known.default)}`);
-  const description = isObject(property) ? (property.description ?? known.description) : undefined;
+  const schemaObject = resolveReference(property, walk.root);
+  const propertySchema = isObject(schemaObject) ? schemaObject : {};
+  const facts = [typeLabel(property, walk.root), rangeOf(propertySchema)];
+  if (propertySchema.default !== undefined) facts.push(`default ${JSON.stringify(propertySchema.default)}`);
+  const description = isObject(property) ? (property.description ?? propertySchema.description) : undefined;
   const fields = depth < deepest ? fieldsOf(property, walk, depth + 1) : [];
   return {
     name,
-    facts: joined(facts),
+    facts: joinFacts(facts),
     description: typeof description === "string" ? description : undefined,
     ...(fields.length > 0 && { fields }),
   };
 }
 
-function joined(facts: readonly string[]): string {
+function joinFacts(facts: readonly string[]): string {
   return facts.filter(Boolean).join(", ");
 }
 
 /** Returns the fields of the objects that a schema accepts. If several kinds of objects are accepted, each is a field. */
 function fieldsOf(schema: unknown, walk: Walk, depth: number): ArgumentSummary[] {
   const objects = objectsIn(schema, walk.root, 0);
-  const [only, ...others] = objects;
+  const [only, ...otherObjects] = objects;
   if (!only) return [];
-  if (others.length === 0) return summarizeFields(only, walk, depth);
+  if (otherObjects.length === 0) return summarizeFields(only, walk, depth);
   return objects.slice(0, mostChoices).map((object, index) => ({
     name: `alternative ${index + 1}`,
     facts: "",
@@ -79,11 +79,11 @@ function fieldsOf(schema: unknown, walk: Walk, depth: number): ArgumentSummary[]
 
 /** Returns the schemas of objects with fields in a schema, its alternatives and the items of its arrays. */
 function objectsIn(schema: unknown, root: JsonObject, depth: number): JsonObject[] {
-  const resolved = resolveReference(schema, root);
-  if (!isObject(resolved) || depth > deepest) return [];
-  if (isObject(resolved.properties)) return Object.keys(resolved.properties).length > 0 ? [resolved] : [];
-  const within = alternativesOf(resolved) ?? (isObject(resolved.items) ? [resolved.items] : []);
-  return within.slice(0, mostChoices).flatMap((one) => objectsIn(one, root, depth + 1));
+  const schemaObject = resolveReference(schema, root);
+  if (!isObject(schemaObject) || depth > deepest) return [];
+  if (isObject(schemaObject.properties)) return Object.keys(schemaObject.properties).length > 0 ? [schemaObject] : [];
+  const innerSchemas = alternativesOf(schemaObject) ?? (isObject(schemaObject.items) ? [schemaObject.items] : []);
+  return innerSchemas.slice(0, mostChoices).flatMap((one) => objectsIn(one, root, depth + 1));
 }
 
 /** Returns the alternatives of a schema. An `allOf` of one schema, as Python libraries write it, is one alternative. */
@@ -93,16 +93,16 @@ function alternativesOf({ anyOf, oneOf, allOf }: JsonObject): unknown[] | undefi
 }
 
 function typeLabel(schema: unknown, root: JsonObject, depth = 0): string {
-  const resolved = resolveReference(schema, root);
-  if (!isObject(resolved) || depth > deepest) return "any";
-  if (Array.isArray(resolved.enum)) return choicesLabel(resolved.enum.map((choice) => JSON.stringify(choice)));
-  if ("const" in resolved) return JSON.stringify(resolved.const);
-  const alternatives = alternativesOf(resolved);
+  const schemaObject = resolveReference(schema, root);
+  if (!isObject(schemaObject) || depth > deepest) return "any";
+  if (Array.isArray(schemaObject.enum)) return choicesLabel(schemaObject.enum.map((choice) => JSON.stringify(choice)));
+  if ("const" in schemaObject) return JSON.stringify(schemaObject.const);
+  const alternatives = alternativesOf(schemaObject);
   if (alternatives) return alternativesLabel(alternatives, root, depth);
-  const types = typesOf(resolved, root);
+  const types = typesOf(schemaObject, root);
   if (!types || types.size === 0) return "any";
-  const names = [...types].map((type) => (type === "array" ? arrayLabel(resolved.items, root, depth) : type));
-  const format = types.size === 1 && types.has("string") ? resolved.format : undefined;
+  const names = [...types].map((type) => (type === "array" ? arrayLabel(schemaObject.items, root, depth) : type));
+  const format = types.size === 1 && types.has("string") ? schemaObject.format : undefined;
   return typeof format === "string" ? `${names.join(" | ")} (${format})` : names.join(" | ");
 }
 

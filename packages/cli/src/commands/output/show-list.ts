@@ -36,8 +36,8 @@ export const mayHide: string =
 export function showToolLines(tools: readonly Tool[], { width, style }: View): string {
   const lines = tools.map((tool) => {
     const { name, marks, description = "" } = toolEntry(tool);
-    const about = marks.length > 0 ? ` [${marks.map(visibleLine).join(", ")}]` : "";
-    const line = cut(`  ${visibleLine(name)}${about}  ${visibleLine(description)}`.trimEnd(), width);
+    const markText = marks.length > 0 ? ` [${marks.map(visibleLine).join(", ")}]` : "";
+    const line = cut(`  ${visibleLine(name)}${markText}  ${visibleLine(description)}`.trimEnd(), width);
     const end = 2 + visibleLine(name).length;
     return `${style.bold(line.slice(0, end))}${style.dim(line.slice(end))}`;
   });
@@ -63,12 +63,12 @@ function section(kind: keyof typeof titles, entries: Entry[] | undefined, view: 
 
 function showEntry({ name, marks, description, parts }: Entry, view: View): string {
   const { bold, dim } = view.style;
-  const about = marks.length > 0 ? `[${marks.map(visibleLine).join(", ")}]` : "";
+  const markText = marks.length > 0 ? `[${marks.map(visibleLine).join(", ")}]` : "";
   const heading = `  ${bold(visibleLine(name))}`;
-  const fits = widthOf(`${heading} ${about}`) <= view.width;
+  const fits = widthOf(`${heading} ${markText}`) <= view.width;
   const lines = fits
-    ? [[heading, dim(about)].filter(Boolean).join(" ")]
-    : [heading, hanging(about, view, { mark: dim })];
+    ? [[heading, dim(markText)].filter(Boolean).join(" ")]
+    : [heading, hanging(markText, view, { mark: dim })];
   if (description) lines.push(paragraph(description, view, "    "));
   lines.push(...parts.map((part) => showPart(part, view, "    ")));
   return lines.join("\n");

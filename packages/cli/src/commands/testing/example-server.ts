@@ -54,7 +54,7 @@ const tools = {
       new Promise<string>((_resolve, reject) => {
         ctx.progress(1, 10, "waiting");
         ctx.signal.addEventListener("abort", () => {
-          cancelled.push("wait");
+          cancelledTools.push("wait");
           reject(new Error("cancelled"));
         });
       }),
@@ -99,7 +99,7 @@ const tools = {
 };
 
 /** The names of the tools that noticed the cancellation of their call. */
-export const cancelled: string[] = [];
+export const cancelledTools: string[] = [];
 
 /** A server with an example of everything that the client commands handle. */
 export function exampleServer(): Server {

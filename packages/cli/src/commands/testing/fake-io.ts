@@ -12,6 +12,8 @@ export interface FakeOptions {
   env?: Record<string, string>;
   cwd?: string;
   stdin?: string | Uint8Array;
+  /** Replaces the recorded stdout. */
+  stdout?: Writable;
   /** Answers, typed one by one when a question is shown. */
   answers?: string[];
   platform?: NodeJS.Platform;
@@ -30,7 +32,7 @@ export interface FakeIo extends CommandIo {
   readonly targets: ConnectTarget[];
   readonly launched: string[][];
   /** The answers that no question took. */
-  readonly unused: string[];
+  readonly unusedAnswers: string[];
   pressCtrlC(): void;
   terminate(): void;
   /** Resolves when `text` has been written to stdout or stderr. */
@@ -45,10 +47,10 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
   const stdin = new PassThrough();
   if (options.stdin !== undefined) stdin.end(options.stdin);
   const watchers = new Set<() => void>();
-  const changed = (): void => watchers.forEach((watcher) => watcher());
-  const stdout = collect(changed);
+  const notifyWatchers = (): void => watchers.forEach((watcher) => watcher());
+  const stdout = collect(notifyWatchers);
   const stderr = collect((text) => {
-    changed();
+    notifyWatchers();
     if (!/[>?] $/.test(text)) return;
     const answer = answers.shift();
     if (answer === undefined) return;
@@ -60,7 +62,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
   const launched: string[][] = [];
   return {
     stdin,
-    stdout: stdout.stream,
+    stdout: options.stdout ?? stdout.stream,
     stderr: stderr.stream,
     // The configurations of the user who runs the tests are not read.
     env: options.env ?? { HOME: noHome },
@@ -83,7 +85,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     err: () => stderr.bytes().toString(),
     targets,
     launched,
-    unused: answers,
+    unusedAnswers: answers,
     pressCtrlC: interrupts.emit,
     terminate: terminations.emit,
     seen: (text) =>
@@ -126,9 +128,9 @@ function connectTo(server: InProcessServer | undefined, targets: ConnectTarget[]
 function collect(onWrite: (text: string) => void): { stream: Writable; bytes: () => Buffer } {
   const chunks: Buffer[] = [];
   const stream = new Writable({
-    write(chunk: Buffer, _encoding, done) {
+    write(chunk: Buffer, _encoding, callback) {
       chunks.push(chunk);
-      done();
+      callback();
       onWrite(chunk.toString());
     },
   });

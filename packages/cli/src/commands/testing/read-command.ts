@@ -1,6 +1,6 @@
 import { type OptionValues, type Options, readOptions, readWords } from "../../terminal/options.ts";
 import { type ChatOptions, chatCommand } from "../chat.ts";
-import { declaredCommands } from "../run.ts";
+import { declaredCommands } from "../all-commands.ts";
 
 interface ReadWords<V> {
   readonly positionals: readonly string[];

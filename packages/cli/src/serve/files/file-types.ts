@@ -1,7 +1,7 @@
 import mime from "mime";
 
 /** File extensions of source text that the registry lacks or maps to another type. */
-const own = new Map([
+const ownTypes = new Map([
   ["ts", "text/x-typescript"],
   ["mts", "text/x-typescript"],
   ["cts", "text/x-typescript"],
@@ -12,7 +12,7 @@ const own = new Map([
 /** Returns the MIME type of a file by its name. If the name has no known extension, `isText` decides. */
 export function mimeTypeOf(name: string, isText: () => boolean): string {
   const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
-  return own.get(ending) ?? mime.getType(name) ?? (isText() ? "text/plain" : "application/octet-stream");
+  return ownTypes.get(ending) ?? mime.getType(name) ?? (isText() ? "text/plain" : "application/octet-stream");
 }
 
 /**

@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import { type Field, items, members, text, wrong } from "../yaml/yaml-fields.ts";
+import { type Field, items, readMembers, text, unread, wrong } from "../yaml/yaml-fields.ts";
 
 /** A folder of served files, with the name that represents it in URIs. */
 export interface ServedRoot {
@@ -24,9 +24,9 @@ export async function resolveInside(root: ServedRoot, path: string): Promise<str
   if (!parts.every(isPlainPart)) return undefined;
   const real = await realpath(resolve(root.real, ...parts)).catch(() => undefined);
   if (real === undefined) return undefined;
-  const below = partsBelow(root.real, real);
+  const innerParts = partsBelow(root.real, real);
   // A link inside the root may still lead to a hidden file.
-  return below !== undefined && below.length > 0 && below.every(isShown) ? real : undefined;
+  return innerParts !== undefined && innerParts.length > 0 && innerParts.every(isShown) ? real : undefined;
 }
 
 /**
@@ -75,8 +75,7 @@ export async function readRoots(field: Field, folder: string): Promise<ServedRoo
   const roots: ServedRoot[] = [];
   const names = new Set(["resources"]);
   for (const item of items(field)) {
-    const keys = members(item, ["name", "path"]);
-    const [nameField, pathField] = [keys.get("name"), keys.get("path")];
+    const { name: nameField, path: pathField } = readMembers(item, { name: unread, path: unread });
     if (!nameField || !pathField) {
       throw wrong(
         item,

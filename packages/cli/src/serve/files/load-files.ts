@@ -2,7 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeText } from "./file-types.ts";
 import { isShown } from "./inside-folder.ts";
-import { FolderProblem, type Loaded, type Problem, orProblem } from "../yaml/problem.ts";
+import { FolderProblem, type Loaded, type Problem, orProblem, problemAt } from "../yaml/problem.ts";
 
 /** Loads files in order. A file with a problem is reported and skipped. */
 export async function loadEach<D>(
@@ -10,17 +10,17 @@ export async function loadEach<D>(
   report: (problem: Problem) => void,
   load: (file: string) => Promise<Loaded<D>[]>,
 ): Promise<Loaded<D>[]> {
-  const loaded: Loaded<D>[] = [];
+  const entries: Loaded<D>[] = [];
   for (const file of files) {
     try {
-      loaded.push(...((await orProblem(() => load(file), report)) ?? []));
+      entries.push(...((await orProblem(() => load(file), report)) ?? []));
     } catch (error) {
       // An unexpected error in one file must not affect the other files.
       const message = `the file cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
       report({ file, line: 1, message, cure: "This may be a defect of mcparley: please report it with the file." });
     }
   }
-  return loaded;
+  return entries;
 }
 
 /** Returns the files below a sub-folder, by path. Skips names that start with `_`, tests and type declarations. */
@@ -49,7 +49,7 @@ export async function readText(folder: string, file: string): Promise<string> {
   const text = decodeText(bytes);
   if (text !== undefined) return text;
   const cure = "Save it as UTF-8, or move it to resources/ if it is not text.";
-  throw new FolderProblem({ file, line: lineOfNoText(bytes), message: "the file is not UTF-8 text", cure });
+  throw problemAt({ file, line: lineOfNoText(bytes) }, "the file is not UTF-8 text", cure);
 }
 
 /** Returns the number of the first line that is not UTF-8 text. */

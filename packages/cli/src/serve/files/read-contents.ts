@@ -25,55 +25,47 @@ const headBytes = 8192;
  * Binary files are encoded while they are read, so the raw bytes are never in memory as a whole. Returns undefined if
  * there is no regular file. Throws `FileTooLarge`.
  */
-export async function readContents(real: string, limit: number): Promise<Contents | undefined> {
-  const file = await openRegular(real);
-  if (!file) return undefined;
-  try {
-    const { size } = await file.stat();
-    if (size > limit) throw new FileTooLarge(size, limit);
+export function readContents(real: string, limit: number): Promise<Contents | undefined> {
+  return useRegular(real, limit, async (file, size): Promise<Contents> => {
     if (size === 0) return { text: "" };
     if (!looksLikeText(await readHead(file, headBytes))) return { blob: await encode(file, size) };
     const bytes = await collect(file, size);
     const text = decodeText(bytes);
     return text === undefined ? { blob: bytes.toString("base64") } : { text };
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /** Returns the bytes of a regular file by its real path, or undefined if there is none. Throws `FileTooLarge`. */
-export async function readBytes(real: string, limit: number): Promise<Buffer | undefined> {
-  const file = await openRegular(real);
-  if (!file) return undefined;
-  try {
-    const { size } = await file.stat();
-    if (size > limit) throw new FileTooLarge(size, limit);
-    return size === 0 ? Buffer.alloc(0) : await collect(file, size);
-  } finally {
-    await file.close();
-  }
+export function readBytes(real: string, limit: number): Promise<Buffer | undefined> {
+  return useRegular(real, limit, collect);
 }
 
 /** Returns the first bytes of a regular file. Empty if there is no such file. */
 export async function readBeginning(real: string, bytes: number): Promise<Buffer> {
-  const file = await openRegular(real);
-  if (!file) return Buffer.alloc(0);
-  try {
-    return await readHead(file, bytes);
-  } finally {
-    await file.close();
-  }
+  return (await useRegular(real, Infinity, (file) => readHead(file, bytes))) ?? Buffer.alloc(0);
 }
 
-/** Opens a regular file. Does not follow a link that replaced the file after the check, and does not block on a pipe. */
-async function openRegular(real: string): Promise<FileHandle | undefined> {
+/**
+ * Opens a regular file, calls `use` with its size, and closes it. Returns undefined if there is none. Throws `FileTooLarge`. Does not follow a
+ * link that replaced the file after the check, and does not block on a pipe.
+ */
+async function useRegular<T>(
+  real: string,
+  limit: number,
+  use: (file: FileHandle, size: number) => Promise<T>,
+): Promise<T | undefined> {
   // Windows has neither flag.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(real, flags).catch(() => undefined);
   if (!file) return undefined;
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
-  return undefined;
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return undefined;
+    if (stats.size > limit) throw new FileTooLarge(stats.size, limit);
+    return await use(file, stats.size);
+  } finally {
+    await file.close();
+  }
 }
 
 async function readHead(file: FileHandle, bytes: number): Promise<Buffer> {

@@ -9,12 +9,16 @@ test("reads the text between the first two --- lines as YAML, with the line numb
 });
 
 test("reads a file without front matter as the body", () => {
-  expect(splitFrontMatter("a.md", "Hello\n---\nx")).toEqual({ yaml: undefined, body: "Hello\n---\nx", bodyLine: 1 });
+  expect(splitFrontMatter("a.md", "Hello\n---\nx")).toEqual({
+    yaml: { file: "a.md", text: "" },
+    body: "Hello\n---\nx",
+    bodyLine: 1,
+  });
 });
 
 test("ignores a byte order mark and accepts Windows line ends", () => {
   const { yaml, body } = splitFrontMatter("a.md", "\uFEFF---\r\ntitle: A\r\n---\r\nHello\r\n");
-  expect(yaml?.text).toBe("title: A");
+  expect(yaml.text).toBe("title: A");
   expect(body).toBe("Hello\n");
 });
 

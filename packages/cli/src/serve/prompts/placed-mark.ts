@@ -9,14 +9,12 @@ import {
 } from "liquidjs";
 import type { Mark } from "./prompt-marks.ts";
 
-/** A mark of one rendering, with its target filled in. */
-export type RenderedMark = Mark;
-
 /** Collects the marks of one rendering. The rendering receives it as its globals. */
 export interface MarkCollector {
   /** Encloses the number of a mark in the output. It is random for each rendering, so no argument can contain it. */
   readonly boundary: string;
-  readonly marks: RenderedMark[];
+  /** The marks with their targets filled in. */
+  readonly marks: Mark[];
 }
 
 /**
@@ -35,10 +33,12 @@ export class PlacedMark extends Tag {
     return `{% ${PlacedMark.tag} ${Buffer.from(JSON.stringify(mark)).toString("base64url")} %}`;
   }
 
-  constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
-    super(token, rest, liquid);
+  constructor(token: TagToken, remainingTokens: TopLevelToken[], liquid: Liquid) {
+    super(token, remainingTokens, liquid);
     this.#mark = JSON.parse(Buffer.from(token.args, "base64url").toString("utf8")) as Mark;
-    this.#target = this.#mark.kind === "role" ? [] : parseTarget(this.#mark, liquid);
+    const mark = this.#mark;
+    // An error in a target has the line of the file.
+    this.#target = mark.kind === "role" ? [] : liquid.parse("\n".repeat(mark.line - 1) + mark.target);
   }
 
   /** For the analysis of which names a template uses. */
@@ -50,13 +50,8 @@ export class PlacedMark extends Tag {
   *render(context: Context, emitter: Emitter): Generator<unknown, void, string> {
     const { boundary, marks } = context.globals as unknown as MarkCollector;
     const mark = this.#mark;
-    const filled = (yield this.liquid.renderer.renderTemplates(this.#target, context)).trim();
+    const target = (yield this.liquid.renderer.renderTemplates(this.#target, context)).trim();
     emitter.write(`${boundary}${marks.length}${boundary}`);
-    marks.push(mark.kind === "role" ? mark : { ...mark, target: filled });
+    marks.push(mark.kind === "role" ? mark : { ...mark, target });
   }
-}
-
-/** Parses a target. An error in it has the line of the file. */
-function parseTarget({ target, line }: Exclude<Mark, { kind: "role" }>, liquid: Liquid): Template[] {
-  return liquid.parse("\n".repeat(line - 1) + target);
 }

@@ -2,8 +2,20 @@ import type { CompletionHandler } from "mcparley/server";
 import { type CodeModules, codeFile } from "../tools/code-modules.ts";
 import { FolderProblem } from "../yaml/problem.ts";
 import { type LinkScope, nameFile } from "./prompt-links.ts";
-import type { ResourceFile } from "../resources/resource-files.ts";
-import { type Field, boolean, isAbsent, isList, isMapping, members, text, texts, wrong } from "../yaml/yaml-fields.ts";
+import type { ServedRoot } from "../files/inside-folder.ts";
+import {
+  type Field,
+  boolean,
+  isAbsent,
+  isList,
+  isMapping,
+  members,
+  readMembers,
+  text,
+  texts,
+  unread,
+  wrong,
+} from "../yaml/yaml-fields.ts";
 
 /** An argument of a prompt as its file declares it. */
 export interface PromptArgument {
@@ -17,11 +29,9 @@ export interface PromptArgument {
 
 export interface CompletionScope extends LinkScope {
   modules: CodeModules;
-  /** Returns the currently served files. */
-  files(): Iterable<ResourceFile>;
+  /** Returns the paths of the currently served files in a root. */
+  filesIn(root: ServedRoot): readonly string[];
 }
-
-const keys = ["title", "description", "required", "values", "complete"];
 
 /** Reads `arguments`: a mapping of names to definitions. A plain text is the description. */
 export async function readArguments(
@@ -45,26 +55,23 @@ export async function readArguments(
 
 async function readArgument(field: Field, file: string, scope: CompletionScope): Promise<PromptArgument> {
   if (!isAbsent(field) && !isMapping(field)) return { description: text(field) };
-  const fields = members(field, keys);
-  const argument: PromptArgument = {};
-  const [title, description, required] = ["title", "description", "required"].map((key) => fields.get(key));
-  const [values, complete] = [fields.get("values"), fields.get("complete")];
-  if (title) argument.title = text(title);
-  if (description) argument.description = text(description);
-  if (required && boolean(required)) argument.required = true;
+  const { required, values, complete, ...labels } = readMembers(field, {
+    title: text,
+    description: text,
+    required: boolean,
+    values: texts,
+    complete: unread,
+  });
   if (values && complete) {
-    throw wrong(
-      complete,
-      "an argument cannot have both values and complete",
-      "values allows no other text. complete only suggests.",
-    );
+    const cure = "values allows no other text. complete only suggests.";
+    throw wrong(complete, "an argument cannot have both values and complete", cure);
   }
-  if (values) {
-    argument.values = texts(values);
-    argument.complete = suggest(() => argument.values!);
-  }
-  if (complete) argument.complete = await readCompletion(complete, file, scope);
-  return argument;
+  return {
+    ...labels,
+    ...(required && { required }),
+    ...(values && { values, complete: suggest(() => values) }),
+    ...(complete && { complete: await readCompletion(complete, file, scope) }),
+  };
 }
 
 /** Reads `complete`: a list, a file pattern with a `*` for the suggestions, or a module whose default export suggests. */
@@ -86,34 +93,33 @@ interface Place {
 }
 
 function filesMatching(pattern: string, field: Field, { file, scope }: Place): CompletionHandler {
-  const named = nameFile(pattern, file, scope);
-  const parts = named?.path.split(/\*\*?/) ?? [];
-  if (!named || named.root === scope.prompts || parts.length !== 2) {
+  const namedPath = nameFile(pattern, file, scope);
+  const parts = namedPath?.path.split(/\*\*?/) ?? [];
+  if (!namedPath || namedPath.root === scope.prompts || parts.length !== 2) {
     const cure =
       "Write a path into resources/ with one * in place of the suggestion, as in ../resources/incidents/*.md.";
     throw wrong(field, `"${pattern}" is not a pattern of resource paths`, cure);
   }
-  const [before, after] = parts as [string, string];
+  const [prefix, suffix] = parts as [string, string];
   const deep = pattern.includes("**");
+  const isMatch = (path: string): boolean =>
+    path.length >= prefix.length + suffix.length && path.startsWith(prefix) && path.endsWith(suffix);
   return suggest(() => {
-    const matching: string[] = [];
-    for (const { root, path } of scope.files()) {
-      if (root.name !== named.root.name || path.length < before.length + after.length) continue;
-      if (!path.startsWith(before) || !path.endsWith(after)) continue;
-      const star = path.slice(before.length, path.length - after.length);
-      if (deep || !star.includes("/")) matching.push(star);
-    }
-    return matching;
+    const stars = scope
+      .filesIn(namedPath.root)
+      .filter(isMatch)
+      .map((path) => path.slice(prefix.length, path.length - suffix.length));
+    return deep ? stars : stars.filter((star) => !star.includes("/"));
   });
 }
 
 async function fromModule(source: string, field: Field, { file, scope }: Place): Promise<CompletionHandler> {
   const path = source.startsWith("/") ? source.slice(1) : new URL(source, `file:///${file}`).pathname.slice(1);
-  const exported = await scope.modules.load(decodeURIComponent(path)).catch((error: unknown) => {
+  const moduleExports = await scope.modules.load(decodeURIComponent(path)).catch((error: unknown) => {
     const missing = error instanceof FolderProblem && error.problem.message.endsWith("does not exist");
     throw missing ? wrong(field, `there is no module ${source}`, "Give a path relative to this file.") : error;
   });
-  const complete = exported.default;
+  const complete = moduleExports.default;
   if (typeof complete === "function") return complete as CompletionHandler;
   throw wrong(
     field,
@@ -124,8 +130,8 @@ async function fromModule(source: string, field: Field, { file, scope }: Place):
 
 /** Suggests first the candidates that start with the typed text, then those that contain it. */
 export function suggest(candidates: () => readonly string[]): CompletionHandler {
-  return (typed) => {
-    const part = typed.toLowerCase();
+  return (typedText) => {
+    const part = typedText.toLowerCase();
     const holding = candidates().filter((candidate) => candidate.toLowerCase().includes(part));
     const begins = (candidate: string): boolean => candidate.toLowerCase().startsWith(part);
     return [...holding.filter(begins), ...holding.filter((candidate) => !begins(candidate))];

@@ -58,9 +58,9 @@ export function templateProblem(error: unknown, { folder, file, source }: Templa
   }
   if (!LiquidError.is(error)) return error;
   const [line = 1, column = 1] = error.token.getPosition();
-  const included = error.token.file === undefined ? undefined : partsBelow(folder, error.token.file);
+  const includedParts = error.token.file === undefined ? undefined : partsBelow(folder, error.token.file);
   const cure = "Correct the template: it is Liquid, see https://liquidjs.com/tutorials/intro-to-liquid.html";
-  const place = { file: included?.join("/") ?? file, line, column };
+  const place = { file: includedParts?.join("/") ?? file, line, column };
   return new FolderProblem({ ...place, message: reason, cure }, { cause: error });
 }
 
@@ -86,7 +86,7 @@ function isPartial(root: string, path: string): boolean {
  * caller can be the name of a template, so no other file of the folder can be named.
  */
 function partialFiles(root: string): TemplateFiles {
-  const inside = async (path: string): Promise<string | undefined> => {
+  const realPartial = async (path: string): Promise<string | undefined> => {
     if (!isPartial(root, path)) return undefined;
     const [top, real] = await Promise.all([root, path].map((part) => realpath(part).catch(() => undefined)));
     return top !== undefined && real !== undefined && isPartial(top, real) ? real : undefined;
@@ -95,10 +95,10 @@ function partialFiles(root: string): TemplateFiles {
     sep: "/",
     dirname,
     resolve: (folder, file, ending) => resolve(folder, /\.\w+$/.test(file) ? file : file + ending),
-    contains: async (_, path) => (await inside(path)) !== undefined,
-    exists: async (path) => (await inside(path)) !== undefined,
+    contains: async (_, path) => (await realPartial(path)) !== undefined,
+    exists: async (path) => (await realPartial(path)) !== undefined,
     readFile: async (path) => {
-      const real = await inside(path);
+      const real = await realPartial(path);
       const contents = real === undefined ? undefined : await readContents(real, templateLimit);
       if (contents && "text" in contents) return contents.text;
       throw new Error(`"${path}" is not a text file`);

@@ -4,7 +4,7 @@ import { type Prompt, type PromptArgumentDefinition, prompt } from "mcparley/ser
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { partsBelow } from "../files/inside-folder.ts";
 import { PlacedMark } from "./placed-mark.ts";
-import { FolderProblem, type Loaded } from "../yaml/problem.ts";
+import { type Loaded, problemAt } from "../yaml/problem.ts";
 import { type CompletionScope, type PromptArgument, readArguments } from "./prompt-arguments.ts";
 import { templateProblem } from "./prompt-engine.ts";
 import { findLinked } from "./prompt-links.ts";
@@ -12,7 +12,7 @@ import { type Mark, isFixed, replaceMarks } from "./prompt-marks.ts";
 import { type PromptSource, renderMessages } from "./prompt-messages.ts";
 import type { ScopeRules } from "../settings/scope-rules.ts";
 import { icons } from "../yaml/values.ts";
-import { type Field, type YamlSource, members, readYaml, text } from "../yaml/yaml-fields.ts";
+import { type YamlSource, readMembers, readYaml, text, unread } from "../yaml/yaml-fields.ts";
 
 export interface PromptScope extends CompletionScope {
   engine: Liquid;
@@ -23,29 +23,25 @@ export interface PromptScope extends CompletionScope {
 /** Creates a prompt from a Markdown file below `prompts/`. Its name is its path there. Throws `FolderProblem`. */
 export async function filePrompt(file: string, source: string, scope: PromptScope): Promise<Loaded<Prompt>> {
   const { yaml, body, bodyLine } = splitFrontMatter(file, source);
-  const fields = yaml
-    ? members(readYaml(yaml), ["title", "description", "arguments", "icons"])
-    : new Map<string, Field>();
-  const declared = fields.get("arguments");
-  const args = declared ? await readArguments(declared, file, scope) : {};
+  const { arguments: argumentsField, ...labels } = readMembers(readYaml(yaml), {
+    title: text,
+    description: text,
+    icons,
+    arguments: unread,
+  });
+  const args = argumentsField ? await readArguments(argumentsField, file, scope) : {};
   const templates = await readBody({ file, body, bodyLine, args, scope });
   const rendering: PromptSource = { file, templates, engine: scope.engine, scope };
-  const [title, description, pictures] = ["title", "description", "icons"].map((key) => fields.get(key));
-  const listed = {
-    ...(title && { title: text(title) }),
-    ...(description && { description: text(description) }),
-    ...(pictures && { icons: icons(pictures) }),
-    ...(declared && { arguments: definitionsOf(args) }),
-  };
+  const listData = { ...labels, ...(argumentsField && { arguments: definitionsOf(args) }) };
   const name = file.replace(/^prompts\//, "").replace(/\.md$/, "");
   const definition = prompt({
-    ...listed,
+    ...listData,
     get: async (values, { principal }) => ({
-      ...(listed.description !== undefined && { description: listed.description }),
+      ...(listData.description !== undefined && { description: listData.description }),
       messages: await renderMessages(rendering, valuesOf(name, args, values as Record<string, string>), principal),
     }),
   }) as Prompt;
-  return { name, file, definition, shape: JSON.stringify([listed, yaml?.text]) };
+  return { name, file, definition, shape: JSON.stringify([listData, yaml.text]) };
 }
 
 /** Returns the arguments without `values`, which the folder server checks itself. */
@@ -86,20 +82,15 @@ interface Body {
 /** Parses the text of a prompt and checks everything that does not depend on an argument's value. */
 async function readBody({ file, body, bodyLine, args, scope }: Body): Promise<Template[]> {
   if (body.trim() === "") {
-    throw new FolderProblem({
-      file,
-      line: bodyLine,
-      message: "the prompt has no text",
-      cure: "Write it below the front matter.",
-    });
+    throw problemAt({ file, line: bodyLine }, "the prompt has no text", "Write it below the front matter.");
   }
   const marks: Mark[] = [];
-  const marked = replaceMarks(body, { file, firstLine: bodyLine }, (mark) => {
+  const markedBody = replaceMarks(body, { file, firstLine: bodyLine }, (mark) => {
     marks.push(mark);
     return PlacedMark.write(mark);
   });
   // Empty lines replace the front matter, so that the engine's line numbers match the file.
-  const templates = await parse("\n".repeat(bodyLine - 1) + marked, { file, args, scope });
+  const templates = await parse("\n".repeat(bodyLine - 1) + markedBody, { file, args, scope });
   for (const mark of marks) await checkMark(mark, file, scope);
   return templates;
 }
@@ -124,36 +115,32 @@ function checkName(
   { file, args, scope }: Pick<Body, "file" | "args" | "scope">,
 ): void {
   if (Object.hasOwn(args, name)) return;
-  const included = location.file === undefined ? undefined : partsBelow(scope.folder, location.file);
-  throw new FolderProblem({
-    file: included?.join("/") ?? file,
-    line: location.row,
-    column: location.col,
-    message: `{{ ${name} }} is not an argument of this prompt`,
-    cure: `Declare it under arguments in the front matter. ${didYouMean(name, Object.keys(args))}`,
-  });
+  const includedParts = location.file === undefined ? undefined : partsBelow(scope.folder, location.file);
+  const place = { file: includedParts?.join("/") ?? file, line: location.row, column: location.col };
+  const cure = `Declare it under arguments in the front matter. ${didYouMean(name, Object.keys(args))}`;
+  throw problemAt(place, `{{ ${name} }} is not an argument of this prompt`, cure);
 }
 
 async function checkMark(mark: Mark, file: string, scope: PromptScope): Promise<void> {
   if (mark.kind === "role" || !isFixed(mark.target)) return;
-  const linked = await findLinked(mark.target, file, scope);
+  const linkedFile = await findLinked(mark.target, file, scope);
   const { line, target } = mark;
-  if (!linked) {
+  if (!linkedFile) {
     const cure = "A link in a prompt is relative to the prompt's file and names a file in resources/ or prompts/.";
-    throw new FolderProblem({ file, line, message: `there is no file "${target}"`, cure });
+    throw problemAt({ file, line }, `there is no file "${target}"`, cure);
   }
   if (
-    linked.uri === undefined &&
+    linkedFile.uri === undefined &&
     (mark.kind === "link" || !/\.(?:png|jpe?g|gif|webp|svg|avif|wav|mp3|ogg|m4a|flac)$/i.test(target))
   ) {
     const cure = "Move it into resources/. A prompt can embed only pictures and sounds from its own folder.";
-    throw new FolderProblem({ file, line, message: `"${target}" is not a resource`, cure });
+    throw problemAt({ file, line }, `"${target}" is not a resource`, cure);
   }
 }
 
 interface FrontMatter {
-  /** Undefined if the file has none. */
-  yaml: YamlSource | undefined;
+  /** Its text is empty if the file has no front matter. */
+  yaml: YamlSource;
   body: string;
   /** The line of the file on which the body begins. */
   bodyLine: number;
@@ -164,15 +151,11 @@ const fence = /^---[ \t]*$/;
 /** Splits a file into the YAML between its first two `---` lines and the text after them. */
 export function splitFrontMatter(file: string, source: string): FrontMatter {
   const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
-  if (!fence.test(lines[0] ?? "")) return { yaml: undefined, body: lines.join("\n"), bodyLine: 1 };
+  if (!fence.test(lines[0] ?? "")) return { yaml: { file, text: "" }, body: lines.join("\n"), bodyLine: 1 };
   const end = lines.findIndex((line, index) => index > 0 && fence.test(line));
   if (end === -1) {
-    throw new FolderProblem({
-      file,
-      line: 1,
-      message: "the front matter has no end",
-      cure: "End it with a line that contains only ---.",
-    });
+    const cure = "End it with a line that contains only ---.";
+    throw problemAt({ file, line: 1 }, "the front matter has no end", cure);
   }
   const yaml = { file, text: lines.slice(1, end).join("\n"), firstLine: 2 };
   return { yaml, body: lines.slice(end + 1).join("\n"), bodyLine: end + 2 };

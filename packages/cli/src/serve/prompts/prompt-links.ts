@@ -26,33 +26,28 @@ export interface LinkScope {
  * can also start with `/` and be relative to the folder, or be the URI of a resource of this server.
  */
 export async function findLinked(target: string, file: string, scope: LinkScope): Promise<Linked | undefined> {
-  const named = nameFile(target, file, scope);
-  if (!named || (await resolveInside(named.root, named.path)) === undefined) return undefined;
-  const { root, path } = named;
+  const namedPath = nameFile(target, file, scope);
+  if (!namedPath || (await resolveInside(namedPath.root, namedPath.path)) === undefined) return undefined;
+  const { root, path } = namedPath;
   return { root, path, uri: root === scope.prompts ? undefined : uriOf(scope.scheme, root.name, path) };
 }
 
-interface Named {
-  root: ServedRoot;
-  path: string;
-}
-
 /** Returns the root that a target names, and the path in it. Does not access the file system. */
-export function nameFile(target: string, file: string, scope: LinkScope): Named | undefined {
-  const decoded = decode(target);
-  if (decoded === undefined || decoded.includes("\0")) return undefined;
-  const own = `${scope.scheme}://`;
-  if (decoded.startsWith(own)) {
-    const [name, ...parts] = decoded.slice(own.length).split("/");
+export function nameFile(target: string, file: string, scope: LinkScope): Omit<Linked, "uri"> | undefined {
+  const decodedTarget = decode(target);
+  if (decodedTarget === undefined || decodedTarget.includes("\0")) return undefined;
+  const ownScheme = `${scope.scheme}://`;
+  if (decodedTarget.startsWith(ownScheme)) {
+    const [name, ...parts] = decodedTarget.slice(ownScheme.length).split("/");
     const root = scope.roots.find((candidate) => candidate.name === name);
     return root && { root, path: parts.join("/") };
   }
-  if (/^[a-z][a-z0-9+.-]+:/i.test(decoded)) return undefined;
-  const path = decoded.startsWith("/") ? decoded.slice(1) : posix.join(posix.dirname(file), decoded);
+  if (/^[a-z][a-z0-9+.-]+:/i.test(decodedTarget)) return undefined;
+  const path = decodedTarget.startsWith("/") ? decodedTarget.slice(1) : posix.join(posix.dirname(file), decodedTarget);
   const absolute = resolve(scope.folder, path);
   for (const root of [...scope.roots, scope.prompts]) {
-    const below = partsBelow(root.path, absolute);
-    if (below && below.length > 0) return { root, path: below.join("/") };
+    const innerParts = partsBelow(root.path, absolute);
+    if (innerParts && innerParts.length > 0) return { root, path: innerParts.join("/") };
   }
   return undefined;
 }

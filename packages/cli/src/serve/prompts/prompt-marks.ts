@@ -1,6 +1,6 @@
 import type { Role } from "mcparley";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { FolderProblem } from "../yaml/problem.ts";
+import { problemAt } from "../yaml/problem.ts";
 
 /** A line of a prompt that is not text: it starts a message of a role, or inserts a file of the folder into one. */
 export type Mark =
@@ -56,17 +56,17 @@ function staysRaw(text: string, raw: boolean): boolean {
 function readMark(text: string, line: number, file: string): Mark | undefined {
   const role = roleLine.exec(text)?.[1];
   if (role !== undefined) return { kind: "role", role: checkRole(role, line, file) };
-  const [matched, bang, label = "", bracketed, bare] = linkLine.exec(text) ?? [];
-  const target = bracketed ?? bare;
-  if (matched === undefined || target === undefined) return undefined;
+  const [match, bang, label = "", bracketedTarget, bare] = linkLine.exec(text) ?? [];
+  const target = bracketedTarget ?? bare;
+  if (match === undefined || target === undefined) return undefined;
   if (/^https?:/i.test(target)) {
     if (bang === "") return undefined;
-    throw new FolderProblem({
-      file,
-      line,
-      message: `"${target}" is a web address, and a prompt cannot embed web content`,
-      cure: "Put the file into the folder, or remove the ! to make it a link in the text.",
-    });
+    const message = `"${target}" is a web address, and a prompt cannot embed web content`;
+    throw problemAt(
+      { file, line },
+      message,
+      "Put the file into the folder, or remove the ! to make it a link in the text.",
+    );
   }
   return { kind: bang === "!" ? "embed" : "link", label, target, line };
 }
@@ -77,5 +77,5 @@ function checkRole(role: string, line: number, file: string): Role {
     role === "system"
       ? "MCP has no system messages in prompts. Use a message of the user."
       : didYouMean(role, ["user", "assistant"]);
-  throw new FolderProblem({ file, line, message: `there is no role "${role}"`, cure });
+  throw problemAt({ file, line }, `there is no role "${role}"`, cure);
 }

@@ -3,9 +3,10 @@ import { type ContentBlock, ErrorCode, type PromptMessage, ProtocolError, type R
 import { type Context, audio, image, link, requireScopes } from "mcparley/server";
 import type { Liquid, Template } from "liquidjs";
 import { mimeTypeOf } from "../files/file-types.ts";
-import type { MarkCollector, RenderedMark } from "./placed-mark.ts";
+import type { MarkCollector } from "./placed-mark.ts";
+import type { Mark } from "./prompt-marks.ts";
 import { type LinkScope, findLinked } from "./prompt-links.ts";
-import { FolderProblem } from "../yaml/problem.ts";
+import { problemAt } from "../yaml/problem.ts";
 import { templateProblem } from "./prompt-engine.ts";
 import { nameOf } from "../resources/resource-files.ts";
 import { readFile } from "../resources/resources.ts";
@@ -41,12 +42,8 @@ export async function renderMessages(
     else if (piece.trim() !== "") add({ type: "text", text: trimLines(piece) });
   }
   if (messages.length > 0) return messages;
-  throw new FolderProblem({
-    file: source.file,
-    line: 1,
-    message: "the prompt is empty for these arguments",
-    cure: "Give it a text that does not depend on a condition.",
-  });
+  const cure = "Give it a text that does not depend on a condition.";
+  throw problemAt({ file: source.file, line: 1 }, "the prompt is empty for these arguments", cure);
 }
 
 async function render(
@@ -55,8 +52,8 @@ async function render(
   collector: MarkCollector,
 ): Promise<string> {
   try {
-    const rendered = (await engine.render(templates, values, { globals: collector })) as string;
-    if (rendered.length <= outputLimit) return rendered;
+    const renderedText = (await engine.render(templates, values, { globals: collector })) as string;
+    if (renderedText.length <= outputLimit) return renderedText;
   } catch (error) {
     throw templateProblem(error, { folder: scope.folder, file, source: "" });
   }
@@ -69,21 +66,21 @@ async function render(
  * a resource link for a link.
  */
 async function contentOf(
-  mark: Exclude<RenderedMark, { kind: "role" }>,
+  mark: Exclude<Mark, { kind: "role" }>,
   source: PromptSource,
   principal: Context["principal"],
 ): Promise<ContentBlock> {
   const { scope, file } = source;
-  const linked = await findLinked(mark.target, file, scope);
-  if (!linked) {
+  const linkedFile = await findLinked(mark.target, file, scope);
+  if (!linkedFile) {
     const message = `The prompt refers to "${mark.target.slice(0, 200)}", which does not exist.`;
     throw new ProtocolError(ErrorCode.InvalidParams, message);
   }
-  const { root, path, uri } = linked;
+  const { root, path, uri } = linkedFile;
   const { fileSize, rules } = scope;
   const name = path.slice(path.lastIndexOf("/") + 1);
-  requireScopes(rules.of(nameOf(linked)), principal);
-  if (mark.kind === "link") return linkTo(linked, { name, title: mark.label });
+  requireScopes(rules.scopesOf(nameOf(linkedFile)), principal);
+  if (mark.kind === "link") return linkTo(linkedFile, { name, title: mark.label });
   const contents = await readFile(root, path, { uri: uri ?? path, fileSize, rules, principal });
   const mimeType = mimeTypeOf(name, () => "text" in contents);
   if ("blob" in contents && mimeType.startsWith("image/")) return image(contents.blob, mimeType);

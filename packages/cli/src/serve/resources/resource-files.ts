@@ -35,7 +35,7 @@ interface FoundFiles {
 
 interface Finding {
   /** The files of the last reading. */
-  readonly known?: ReadonlyMap<string, ResourceFile>;
+  readonly previousFiles?: ReadonlyMap<string, ResourceFile>;
   /** Called after each 2,000 files. */
   readonly onProgress?: ((files: number) => void) | undefined;
 }
@@ -51,25 +51,25 @@ const progressStep = 2_000;
 export async function findResourceFiles(
   roots: readonly ServedRoot[],
   limit: number,
-  { known = new Map(), onProgress }: Finding = {},
+  { previousFiles = new Map(), onProgress }: Finding = {},
 ): Promise<FoundFiles> {
-  const found: FoundFiles = { files: [], more: undefined, problems: [] };
+  const result: FoundFiles = { files: [], more: undefined, problems: [] };
   const skip = (root: ServedRoot, path: string): void =>
-    void found.problems.push(deceptiveName(nameOf({ root, path })));
+    void result.problems.push(deceptiveName(nameOf({ root, path })));
   for (const root of roots) {
-    for await (const path of walk(root, { real: root.real, prefix: "", around: [] }, skip)) {
-      if (found.files.length >= limit) {
-        found.more ??= { total: limit, first: nameOf({ root, path }) };
-        found.more.total++;
+    for await (const path of walk(root, { real: root.real, prefix: "", outerFolders: [] }, skip)) {
+      if (result.files.length >= limit) {
+        result.more ??= { total: limit, first: nameOf({ root, path }) };
+        result.more.total++;
         continue;
       }
-      const file = await describe(root, path, known);
+      const file = await describe(root, path, previousFiles);
       if (!file) continue;
-      found.files.push(file);
-      if (found.files.length % progressStep === 0) onProgress?.(found.files.length);
+      result.files.push(file);
+      if (result.files.length % progressStep === 0) onProgress?.(result.files.length);
     }
   }
-  return found;
+  return result;
 }
 
 /** Returns a name for a file that is unique among all roots. */
@@ -87,18 +87,18 @@ interface Folder {
   /** Its path from the root, with a `/` at its end; empty for the root. */
   prefix: string;
   /** The real paths of the folders that contain it. */
-  around: readonly string[];
+  outerFolders: readonly string[];
 }
 
 /** Yields the paths of the files in a folder, by name. A link to a containing folder is not followed. */
 async function* walk(
   root: ServedRoot,
-  { real, prefix, around }: Folder,
+  { real, prefix, outerFolders }: Folder,
   skip: (root: ServedRoot, path: string) => void,
 ): AsyncGenerator<string> {
-  if (around.includes(real)) return;
+  if (outerFolders.includes(real)) return;
   const entries = await readdir(real, { withFileTypes: true }).catch(() => []);
-  const inside = [...around, real];
+  const innerFolders = [...outerFolders, real];
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
     const path = prefix + entry.name;
@@ -106,10 +106,11 @@ async function* walk(
     if (!isShown(entry.name)) continue;
     if (entry.isFile()) yield path;
     else if (entry.isDirectory())
-      yield* walk(root, { real: join(real, entry.name), prefix: `${path}/`, around: inside }, skip);
+      yield* walk(root, { real: join(real, entry.name), prefix: `${path}/`, outerFolders: innerFolders }, skip);
     else if (entry.isSymbolicLink()) {
       const target = await insideTarget(root, join(real, entry.name));
-      if (target?.isDirectory) yield* walk(root, { real: target.path, prefix: `${path}/`, around: inside }, skip);
+      if (target?.isDirectory)
+        yield* walk(root, { real: target.path, prefix: `${path}/`, outerFolders: innerFolders }, skip);
       else if (target) yield path;
     }
   }
@@ -121,8 +122,8 @@ async function insideTarget(
 ): Promise<{ path: string; isDirectory: boolean } | undefined> {
   try {
     const path = await realpath(link);
-    const below = partsBelow(root.real, path);
-    if (!below?.every(isShown)) return undefined;
+    const innerParts = partsBelow(root.real, path);
+    if (!innerParts?.every(isShown)) return undefined;
     const target = await stat(path);
     return target.isDirectory() || target.isFile() ? { path, isDirectory: target.isDirectory() } : undefined;
   } catch {
@@ -136,7 +137,7 @@ const coarsestClock = 2_000;
 async function describe(
   root: ServedRoot,
   path: string,
-  known: ReadonlyMap<string, ResourceFile>,
+  previousFiles: ReadonlyMap<string, ResourceFile>,
 ): Promise<ResourceFile | undefined> {
   const real = join(root.real, path);
   const now = Date.now();
@@ -145,8 +146,8 @@ async function describe(
   if (!stats) return undefined;
   // Programs that keep the modification time, such as rsync, cannot keep the change time.
   const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}`;
-  const before = known.get(nameOf({ root, path }));
-  if (before?.stamp === stamp && before.isSettled) return before;
+  const previousFile = previousFiles.get(nameOf({ root, path }));
+  if (previousFile?.stamp === stamp && previousFile.isSettled) return previousFile;
   const isSettled = now - stats.ctimeMs > coarsestClock;
   const beginning = await readBeginning(real, 4096).catch(() => Buffer.alloc(0));
   const mimeType = mimeTypeOf(path, () => looksLikeText(beginning));
@@ -160,7 +161,7 @@ function firstHeading(markdown: string): string | undefined {
 }
 
 /** Schemes that have a meaning for clients. A server with such a name uses the scheme `NAME-folder`. */
-const taken = new Set(
+const reservedSchemes = new Set(
   "http https ws wss ftp file data blob about javascript mailto urn ui git ssh vscode mcp skill resource".split(" "),
 );
 
@@ -174,7 +175,7 @@ export function schemeOf(serverName: string): string {
     .replaceAll(/[^a-z0-9+.-]+/g, "-")
     .replaceAll(/^[^a-z]+|-+$/g, "");
   if (slug === "") return "folder";
-  return taken.has(slug) ? `${slug}-folder` : slug;
+  return reservedSchemes.has(slug) ? `${slug}-folder` : slug;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Annotations, Icon, Role } from "mcparley";
 import { nearest } from "../../terminal/did-you-mean.ts";
 import { icons } from "../yaml/values.ts";
 import { type Problem, orProblem } from "../yaml/problem.ts";
-import { type Field, members, number, readYaml, text, texts, wrong } from "../yaml/yaml-fields.ts";
+import { type Field, members, number, readMembers, readYaml, text, texts, wrong } from "../yaml/yaml-fields.ts";
 
 /** The metadata of a file in `resources.yaml`. */
 export interface ResourceNotes {
@@ -17,8 +17,6 @@ export interface ResourceNotes {
 
 const notesFile = "resources.yaml";
 
-const keys = ["title", "description", "mimeType", "icons", "audience", "priority"];
-
 /**
  * Reads `resources.yaml`: the metadata of files, by path below `resources/` (or `root:path` for another root).
  *
@@ -26,7 +24,7 @@ const keys = ["title", "description", "mimeType", "icons", "audience", "priority
  */
 export async function readNotes(
   folder: string,
-  known: ReadonlySet<string>,
+  fileNames: ReadonlySet<string>,
   report: (problem: Problem) => void,
 ): Promise<Map<string, ResourceNotes>> {
   const notes = new Map<string, ResourceNotes>();
@@ -36,8 +34,8 @@ export async function readNotes(
   for (const [path, field] of entries ?? []) {
     const name = path.includes(":") ? path.replace(":", "/") : `resources/${path}`;
     await orProblem(() => {
-      if (!known.has(name)) {
-        const paths = [...known].map((file) => file.replace(/^resources\//, ""));
+      if (!fileNames.has(name)) {
+        const paths = [...fileNames].map((file) => file.replace(/^resources\//, ""));
         const similar = nearest(path, paths);
         const cure = similar === undefined ? "Correct the path, or remove the entry." : `Did you mean "${similar}"?`;
         throw wrong(field, `there is no file ${path}`, cure);
@@ -49,17 +47,18 @@ export async function readNotes(
 }
 
 function notesOf(field: Field): ResourceNotes {
-  const notes: ResourceNotes = { annotations: {} };
-  for (const [key, value] of members(field, keys)) {
-    if (key === "title" || key === "description" || key === "mimeType") notes[key] = text(value);
-    else if (key === "icons") notes.icons = icons(value);
-    else if (key === "audience") notes.annotations.audience = audience(value);
-    else notes.annotations.priority = priority(value);
-  }
-  return notes;
+  const { audience, priority, ...notes } = readMembers(field, {
+    title: text,
+    description: text,
+    mimeType: text,
+    icons,
+    audience: readAudience,
+    priority: readPriority,
+  });
+  return { ...notes, annotations: { ...(audience && { audience }), ...(priority !== undefined && { priority }) } };
 }
 
-function audience(field: Field): Role[] {
+function readAudience(field: Field): Role[] {
   for (const word of texts(field)) {
     if (word !== "user" && word !== "assistant") {
       throw wrong(field, `"${word}" is not an audience`, "Write [user], [assistant] or [user, assistant].");
@@ -68,7 +67,7 @@ function audience(field: Field): Role[] {
   return texts(field) as Role[];
 }
 
-function priority(field: Field): number {
+function readPriority(field: Field): number {
   const value = number(field);
   if (value <= 1) return value;
   throw wrong(field, `"${field.path}" must be between 0 and 1`, "1 means required, and 0 means optional.");

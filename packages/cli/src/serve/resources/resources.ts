@@ -10,7 +10,7 @@ import {
 import { mimeTypeOf } from "../files/file-types.ts";
 import { type ServedRoot, resolveInside } from "../files/inside-folder.ts";
 import type { Loaded } from "../yaml/problem.ts";
-import { showBytes } from "../yaml/values.ts";
+import { showSize } from "../../terminal/show-content.ts";
 import { type Contents, FileTooLarge, readContents } from "../files/read-contents.ts";
 import { type ResourceFile, nameOf, templateOf, uriOf } from "./resource-files.ts";
 import type { ResourceNotes } from "./resource-notes.ts";
@@ -33,22 +33,21 @@ export function fileResource(
 ): Loaded<Resource> {
   const uri = uriOf(options.scheme, file.root.name, file.path);
   const mimeType = notes?.mimeType ?? file.mimeType;
-  const title = notes?.title ?? file.heading;
-  const listed = {
-    ...(title !== undefined && { title }),
-    ...(notes?.description !== undefined && { description: notes.description }),
-    ...(notes?.icons && { icons: notes.icons }),
+  const { annotations, ...noteData } = notes ?? {};
+  const listData = {
+    ...(file.heading !== undefined && { title: file.heading }),
+    ...noteData,
     mimeType,
     size: file.size,
-    annotations: { ...notes?.annotations, lastModified: file.lastModified },
+    annotations: { ...annotations, lastModified: file.lastModified },
   };
   return {
     name: nameOf(file),
     file: nameOf(file),
-    shape: JSON.stringify([uri, listed, file.stamp]),
+    shape: JSON.stringify([uri, listData, file.stamp]),
     definition: resource(uri, {
-      ...listed,
-      scopes: options.rules.of(nameOf(file)),
+      ...listData,
+      scopes: options.rules.scopesOf(nameOf(file)),
       read: async (_, { principal }) => ({
         ...(await readFile(file.root, file.path, { ...options, uri, principal })),
         mimeType,
@@ -77,7 +76,7 @@ export function rootTemplate(
       title: `A file in ${root.name}`,
       description: `Any file in ${root.name}, by its path there.`,
       complete: { path: complete },
-      scopes: options.rules.of(root.name),
+      scopes: options.rules.scopesOf(root.name),
       read: async (variables, { uri, principal }) => {
         const path = String(variables.path);
         const contents = await readFile(root, path, { ...options, uri, principal });
@@ -115,7 +114,7 @@ export async function readFile(
   } catch (error) {
     if (!(error instanceof FileTooLarge)) throw error;
     const message =
-      `${uri} has ${showBytes(error.size)}, and this server reads files of at most ${showBytes(error.limit)}. ` +
+      `${uri} has ${showSize(error.size)}, and this server reads files of at most ${showSize(error.limit)}. ` +
       "Its owner can raise limits.fileSize in server.yaml.";
     throw new ProtocolError(ErrorCode.InternalError, message, { cause: error });
   }

@@ -1,13 +1,24 @@
-import { isLoopback } from "./loopback.ts";
-import { type Field, isList, isMapping, items, members, oneOf, text, texts, wrong } from "../yaml/yaml-fields.ts";
+import { isLoopback } from "@mcparley/internal/loopback";
+import {
+  type Field,
+  isList,
+  isMapping,
+  items,
+  members,
+  oneOf,
+  readMembers,
+  text,
+  texts,
+  wrong,
+} from "../yaml/yaml-fields.ts";
 
 /** One authorization server whose tokens are accepted. */
 export interface IssuerSettings {
   issuer: string;
   /** URL of the issuer's keys. If undefined, it is read from the issuer's metadata. */
-  jwks: string | undefined;
+  jwks?: string;
   /** Client credentials for the introspection of opaque tokens. If undefined, opaque tokens are rejected. */
-  introspection: { clientId: string; secretEnv: string } | undefined;
+  introspection?: { clientId: string; secretEnv: string };
 }
 
 /** The scopes that a file or folder requires. `path` is relative to the served folder. */
@@ -23,35 +34,32 @@ export interface AuthSettings {
   resource: string;
   issuers: IssuerSettings[];
   /** Accepted audiences. If empty, tokens must name the resource. */
-  audience: string[];
+  audience: readonly string[];
   /** The scopes that a client requests first. */
-  scopes: string[];
+  scopes: readonly string[];
   /** The implied scopes, by scope. */
-  implies: Map<string, string[]>;
-  needs: ScopeRule[];
+  implies: ReadonlyMap<string, string[]>;
+  needs: readonly ScopeRule[];
   dpop: "accepted" | "required";
 }
 
-const keys = ["resource", "issuers", "audience", "scopes", "implies", "needs", "dpop"];
-
 /** Reads `auth`. Throws `FolderProblem` for any error in it, because partly read settings would not protect the server. */
 export function readAuth(field: Field): AuthSettings {
-  const fields = members(field, keys);
-  const [resource, issuers] = [fields.get("resource"), fields.get("issuers")];
-  if (!resource) throw wrong(field, "auth needs a resource", "Write `resource:` with the URL that clients connect to.");
+  const { resource, issuers, ...otherSettings } = readMembers(field, {
+    resource: secureUrl,
+    issuers: readIssuers,
+    audience: oneOrMore,
+    scopes: scopesOf,
+    implies: (implies) =>
+      new Map([...members(implies)].map(([scope, impliedScopes]) => [scope, scopesOf(impliedScopes)])),
+    needs: (needs) => [...members(needs)].map(([path, scopesField]) => readRule(path, scopesField)),
+    dpop: (dpop) => oneOf(dpop, ["accepted", "required"]),
+  });
+  if (resource === undefined)
+    throw wrong(field, "auth needs a resource", "Write `resource:` with the URL that clients connect to.");
   if (!issuers) throw wrong(field, "auth needs issuers", "Write `issuers:` with a list of authorization servers.");
-  const [audience, scopes, implies, needs, dpop] = ["audience", "scopes", "implies", "needs", "dpop"].map((key) =>
-    fields.get(key),
-  );
-  return {
-    resource: secureUrl(resource),
-    issuers: readIssuers(issuers),
-    audience: audience ? oneOrMore(audience) : [],
-    scopes: scopes ? scopesOf(scopes) : [],
-    implies: new Map(implies ? [...members(implies)].map(([scope, implied]) => [scope, scopesOf(implied)]) : []),
-    needs: needs ? [...members(needs)].map(([path, needed]) => readRule(path, needed)) : [],
-    dpop: dpop ? oneOf(dpop, ["accepted", "required"]) : "accepted",
-  };
+  const defaults = { audience: [], scopes: [], implies: new Map(), needs: [], dpop: "accepted" } as const;
+  return { resource, issuers, ...defaults, ...otherSettings };
 }
 
 function readIssuers(field: Field): IssuerSettings[] {
@@ -65,25 +73,21 @@ function readIssuers(field: Field): IssuerSettings[] {
 }
 
 function readIssuer(item: Field): IssuerSettings {
-  if (!isMapping(item)) return { issuer: secureUrl(item), jwks: undefined, introspection: undefined };
-  const fields = members(item, ["issuer", "jwks", "introspection"]);
-  const [issuer, jwks, introspection] = ["issuer", "jwks", "introspection"].map((key) => fields.get(key));
-  if (!issuer) throw wrong(item, "an issuer needs its URL", "Write `- issuer: https://...`.");
-  return {
-    issuer: secureUrl(issuer),
-    jwks: jwks && secureUrl(jwks),
-    introspection: introspection && readIntrospection(introspection),
-  };
+  if (!isMapping(item)) return { issuer: secureUrl(item) };
+  const { issuer, ...otherSettings } = readMembers(item, {
+    issuer: secureUrl,
+    jwks: secureUrl,
+    introspection: readIntrospection,
+  });
+  if (issuer !== undefined) return { issuer, ...otherSettings };
+  throw wrong(item, "an issuer needs its URL", "Write `- issuer: https://...`.");
 }
 
 function readIntrospection(field: Field): { clientId: string; secretEnv: string } {
-  const fields = members(field, ["clientId", "secretEnv"]);
-  const [clientId, secretEnv] = [fields.get("clientId"), fields.get("secretEnv")];
-  if (!clientId || !secretEnv) {
-    const cure = "Write both; secretEnv names the environment variable that holds the secret.";
-    throw wrong(field, "introspection needs clientId and secretEnv", cure);
-  }
-  return { clientId: text(clientId), secretEnv: text(secretEnv) };
+  const { clientId, secretEnv } = readMembers(field, { clientId: text, secretEnv: text });
+  if (clientId !== undefined && secretEnv !== undefined) return { clientId, secretEnv };
+  const cure = "Write both; secretEnv names the environment variable that holds the secret.";
+  throw wrong(field, "introspection needs clientId and secretEnv", cure);
 }
 
 const places = /^[a-z][a-z0-9-]{0,62}(?:\/|$)/;

@@ -17,7 +17,7 @@ export interface StorePackages {
   client: () => Promise<Redis>;
 }
 
-const installed: StorePackages = { store: () => import("@mcparley/redis"), client: () => import("redis") };
+const installedPackages: StorePackages = { store: () => import("@mcparley/redis"), client: () => import("redis") };
 
 /** Connection timeout in milliseconds. */
 const connectTimeout = 5_000;
@@ -38,7 +38,7 @@ const protocols: Record<string, string> = {
 export async function openStore(
   address: string,
   tell: (line: string) => void,
-  packages: StorePackages = installed,
+  packages: StorePackages = installedPackages,
 ): Promise<OpenStore> {
   const url = readUrl(address);
   const [{ redisStore }, redis] = await importPackages(packages);

@@ -14,18 +14,18 @@ import type { AuthSettings, IssuerSettings } from "./auth-settings.ts";
  */
 export function protectFolder(settings: AuthSettings, env: NodeJS.ProcessEnv): ProtectedResource {
   const { resource, issuers, audience, scopes, implies, dpop } = settings;
-  const accepted = audience.length > 0 ? audience : [resource];
+  const audiences = audience.length > 0 ? [...audience] : [resource];
   // Introspection accepts tokens of any form, so the verifiers that recognize their own tokens run first.
   const verifiers = [
-    ...issuers.map((one) => forJwts(one, accepted)),
-    ...issuers.flatMap((one) => asking(one, accepted, env)),
+    ...issuers.map((one) => forJwts(one, audiences)),
+    ...issuers.flatMap((one) => asking(one, audiences, env)),
   ];
   return protectedResource({
     resource,
     issuers: issuers.map(({ issuer }) => issuer),
     verifier: verifiers,
-    audience: accepted,
-    scopes,
+    audience: audiences,
+    scopes: [...scopes],
     scopeHierarchy: (scope) => implies.get(scope) ?? [],
     dpop: { required: dpop === "required" },
   });

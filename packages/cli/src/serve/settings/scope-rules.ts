@@ -19,7 +19,7 @@ export class ScopeRules {
   }
 
   /** Returns the scopes for a file by its name, such as `tools/file_incident.ts`. */
-  of(name: string): string[] {
+  scopesOf(name: string): string[] {
     return scopesIn(this.#rules.filter(({ path }) => isWithin(name, path)));
   }
 
@@ -36,7 +36,7 @@ export class ScopeRules {
   }
 
   /** Returns a problem for each rule that matches none of these names: it protects nothing and may be misspelled. */
-  unused(names: readonly string[]): Problem[] {
+  problemsOfUnused(names: readonly string[]): Problem[] {
     const idle = this.#rules.filter(({ path }) => !names.some((name) => isWithin(name, path)));
     return idle.map(
       ({ path, field }) =>
@@ -52,13 +52,13 @@ export async function scopeRules(
   folder: string,
   roots: readonly ServedRoot[],
 ): Promise<ScopeRules> {
-  const placed = rules.map(async (rule): Promise<PlacedRule> => {
-    const [first, ...rest] = rule.path.split("/");
+  const placing = rules.map(async (rule): Promise<PlacedRule> => {
+    const [first, ...innerParts] = rule.path.split("/");
     const root = roots.find(({ name }) => name === first);
-    const path = root ? join(root.real, ...rest) : join(folder, rule.path);
+    const path = root ? join(root.real, ...innerParts) : join(folder, rule.path);
     return { ...rule, real: await realpath(path).catch(() => path) };
   });
-  return new ScopeRules(await Promise.all(placed));
+  return new ScopeRules(await Promise.all(placing));
 }
 
 function isWithin(name: string, path: string): boolean {

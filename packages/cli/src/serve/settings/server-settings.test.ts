@@ -22,8 +22,7 @@ async function settingsOf(
 test("uses the folder's name and the default limits without a file", async () => {
   const [settings, problems] = await settingsOf(undefined);
   expect(settings).toEqual({
-    name: "handbook",
-    version: "0.0.0",
+    info: { name: "handbook", version: "0.0.0" },
     limits: {},
     fileSize: 16 * 1024 ** 2,
     files: 10_000,
@@ -50,13 +49,15 @@ test("reads every setting", async () => {
   const [settings, problems] = await settingsOf(yaml, { "handbook/resources/a": "", "more/b": "" });
   expect(problems).toEqual([]);
   expect(settings).toMatchObject({
-    name: "books",
-    version: "1.10",
-    title: "Books",
-    description: "All of them.",
-    websiteUrl: "https://example.com/books",
-    instructions: "Read.\n",
-    icons: [{ src: "data:image/png;base64,AA==", theme: "dark" }],
+    info: {
+      name: "books",
+      version: "1.10",
+      title: "Books",
+      description: "All of them.",
+      websiteUrl: "https://example.com/books",
+      instructions: "Read.\n",
+      icons: [{ src: "data:image/png;base64,AA==", theme: "dark" }],
+    },
     limits: { pageSize: 10, askTimeout: 120_000, stateTtl: 90_000 },
     fileSize: 2 * 1024 ** 2,
     files: 5,
@@ -81,13 +82,13 @@ describe("reports an invalid setting with its line, and uses the other settings"
   ])("%j", async (yaml, expected) => {
     const [settings, problems] = await settingsOf(yaml);
     expect(problems).toEqual([expect.stringContaining(expected)]);
-    expect(settings).toMatchObject({ name: "a", version: "0.0.0", roots: [] });
+    expect(settings).toMatchObject({ info: { name: "a", version: "0.0.0" }, roots: [] });
   });
 
   test("uses the defaults after a syntax error", async () => {
     const [settings, problems] = await settingsOf("name: [a");
     expect(problems).toEqual([expect.stringMatching(/^server\.yaml:1:9: /)]);
-    expect(settings.name).toBe("handbook");
+    expect(settings.info.name).toBe("handbook");
   });
 });
 

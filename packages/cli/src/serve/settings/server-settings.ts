@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import type { Icon } from "mcparley";
 import type { RateLimitOptions, ServerLimits } from "mcparley/server";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type AuthSettings, readAuth } from "./auth-settings.ts";
@@ -9,11 +8,13 @@ import { type ServedRoot, readRoots, resourcesRoot } from "../files/inside-folde
 import { type Problem, orProblem } from "../yaml/problem.ts";
 import {
   type Field,
+  type Members,
   boolean,
   isMapping,
   members,
   number,
   placeOf,
+  readMembers,
   readYaml,
   text,
   wrong,
@@ -21,13 +22,8 @@ import {
 
 /** The settings in `server.yaml`, with defaults for the absent ones. */
 export interface ServerSettings {
-  name: string;
-  version: string;
-  title?: string;
-  description?: string;
-  websiteUrl?: string;
-  icons?: Icon[];
-  instructions?: string;
+  /** The description of the server for its clients. */
+  info: Members<typeof infoReaders> & { name: string; version: string };
   limits: Partial<ServerLimits>;
   /** Maximum size of a file in bytes. */
   fileSize: number;
@@ -47,17 +43,20 @@ export interface ServerSettings {
 
 export const settingsFile = "server.yaml";
 
+const infoReaders = {
+  name: filledText,
+  version: filledText,
+  title: text,
+  description: text,
+  instructions: text,
+  websiteUrl: webUrl,
+  icons,
+} as const;
+
 type Take = (settings: ServerSettings, field: Field, folder: string) => void | Promise<void>;
 
-/** The known keys, each with a function that applies its value. */
-const keys: Record<string, Take> = {
-  name: (settings, field) => void (settings.name = filled(field)),
-  version: (settings, field) => void (settings.version = filled(field)),
-  title: (settings, field) => void (settings.title = text(field)),
-  description: (settings, field) => void (settings.description = text(field)),
-  instructions: (settings, field) => void (settings.instructions = text(field)),
-  websiteUrl: (settings, field) => void (settings.websiteUrl = webUrl(field)),
-  icons: (settings, field) => void (settings.icons = icons(field)),
+/** The other keys, each with a function that applies its value. */
+const keys: Readonly<Record<string, Take>> = {
   limits: (settings, field) => takeLimits(settings, field),
   rateLimit: (settings, field) => void (settings.rateLimit = rateLimitOf(field)),
   auth: (settings, field) => void (settings.auth = readAuth(field)),
@@ -67,8 +66,7 @@ const keys: Record<string, Take> = {
 /** Reads `server.yaml`. An invalid value is reported and replaced by its default. */
 export async function readSettings(folder: string, report: (problem: Problem) => void): Promise<ServerSettings> {
   const settings: ServerSettings = {
-    name: basename(resolve(folder)) || "folder",
-    version: "0.0.0",
+    info: { name: basename(resolve(folder)) || "folder", version: "0.0.0" },
     limits: {},
     fileSize: 16 * 1024 ** 2,
     files: 10_000,
@@ -80,77 +78,65 @@ export async function readSettings(folder: string, report: (problem: Problem) =>
   const source = await readFile(join(folder, settingsFile), "utf8").catch(() => undefined);
   if (source === undefined) return settings;
   settings.filesPlace = { file: settingsFile, line: 1 };
-  const unread = (problem: Problem): void => {
+  const reportAuth = (problem: Problem): void => {
     // A file that cannot be parsed may still be intended to protect the server.
     if (/^\s*["']?auth["']?\s*:/m.test(source)) settings.authProblem = problem;
     report(problem);
   };
-  const fields = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), unread);
+  const fields = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), reportAuth);
   for (const [key, field] of fields ?? []) {
     await orProblem(
       async () => {
-        if (!Object.hasOwn(keys, key)) throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys(keys)));
-        await keys[key]!(settings, field, folder);
+        if (Object.hasOwn(infoReaders, key)) {
+          Object.assign(settings.info, { [key]: infoReaders[key as keyof typeof infoReaders](field) });
+        } else if (Object.hasOwn(keys, key)) await keys[key]!(settings, field, folder);
+        else throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys({ ...infoReaders, ...keys })));
       },
-      key === "auth" ? unread : report,
+      key === "auth" ? reportAuth : report,
     );
   }
   return settings;
 }
 
-const counts = [
-  "requests",
-  "inFlight",
-  "listenStreams",
-  "sessionSize",
-  "subscriptions",
-  "uriLength",
-  "idLength",
-  "completionLength",
-  "pageSize",
-  "depth",
-  "elements",
-  "batch",
-] as const;
-const sizes = ["bodies"] as const;
-const durations = ["askTimeout", "stateTtl"] as const;
+const limits = {
+  fileSize: bytes,
+  files: count,
+  requests: count,
+  inFlight: count,
+  listenStreams: count,
+  sessionSize: count,
+  subscriptions: count,
+  uriLength: count,
+  idLength: count,
+  completionLength: count,
+  pageSize: count,
+  depth: count,
+  elements: count,
+  batch: count,
+  bodies: bytes,
+  askTimeout: duration,
+  stateTtl: duration,
+} as const;
+
+function count(field: Field): number {
+  return number(field, 1);
+}
 
 function takeLimits(settings: ServerSettings, field: Field): void {
-  const fields = members(field, ["fileSize", "files", ...counts, ...sizes, ...durations]);
-  const [fileSize, files] = [fields.get("fileSize"), fields.get("files")];
-  if (fileSize) settings.fileSize = bytes(fileSize);
-  if (files) {
-    settings.files = number(files, 1);
-    settings.filesPlace = placeOf(files);
-  }
-  for (const key of counts) {
-    const limit = fields.get(key);
-    if (limit) settings.limits[key] = number(limit, 1);
-  }
-  for (const key of sizes) {
-    const limit = fields.get(key);
-    if (limit) settings.limits[key] = bytes(limit);
-  }
-  for (const key of durations) {
-    const limit = fields.get(key);
-    if (limit) settings.limits[key] = duration(limit);
+  for (const [key, member] of members(field, Object.keys(limits))) {
+    const limit = limits[key as keyof typeof limits](member);
+    if (key === "files") settings.filesPlace = placeOf(member);
+    if (key === "files" || key === "fileSize") settings[key] = limit;
+    else settings.limits[key as keyof ServerLimits] = limit;
   }
 }
 
 function rateLimitOf(field: Field): RateLimitOptions | false {
-  if (!isMapping(field)) {
-    if (!boolean(field)) return false;
-    return {};
-  }
-  const options: RateLimitOptions = {};
-  const fields = members(field, ["perSecond", "burst"]);
-  const [perSecond, burst] = [fields.get("perSecond"), fields.get("burst")];
-  if (perSecond) options.perSecond = number(perSecond, 0.001);
-  if (burst) options.burst = number(burst, 1);
-  return options;
+  if (!isMapping(field)) return boolean(field) ? {} : false;
+  return readMembers(field, { perSecond: (rate) => number(rate, 0.001), burst: count });
 }
 
-function filled(field: Field): string {
+function filledText(field: Field): string {
   const value = text(field).trim();
   if (value === "") throw wrong(field, `"${field.path}" is empty`, "Write a text, or remove the line.");
   return value;

@@ -33,7 +33,7 @@ export function codeModules(folder: string, options: { timeLimit?: number } = {}
       try {
         jiti ??= makeJiti(folder);
         const loader = await jiti;
-        return await within(timeLimit, loader.import<Record<string, unknown>>(path));
+        return await withTimeLimit(timeLimit, loader.import<Record<string, unknown>>(path));
       } catch (error) {
         throw moduleProblem(error, { file, path, folder });
       }
@@ -59,7 +59,7 @@ async function makeJiti(folder: string): Promise<Jiti> {
   });
 }
 
-async function within<T>(ms: number, loading: Promise<T>): Promise<T> {
+async function withTimeLimit<T>(ms: number, loading: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`it did not finish loading within ${ms / 1000} s`)), ms);
@@ -71,14 +71,11 @@ async function within<T>(ms: number, loading: Promise<T>): Promise<T> {
   }
 }
 
-interface ModulePlace {
-  file: string;
-  path: string;
-  folder: string;
-}
-
 /** Converts an error of a module to a problem. */
-function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): FolderProblem {
+function moduleProblem(
+  error: unknown,
+  { file, path, folder }: { file: string; path: string; folder: string },
+): FolderProblem {
   const { name, message, stack } = asError(error);
   const first = message.split("\n")[0]!.replaceAll(path, file).trim();
   const missing = /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
@@ -88,7 +85,7 @@ function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): Fol
   return new FolderProblem(
     {
       ...(column !== undefined && /^(?:Parse|Syntax)Error/.test(first) ? place : lineOnly),
-      message: missing === undefined ? described(name, first) : `the module "${missing}" does not exist`,
+      message: missing === undefined ? describeReason(name, first) : `the module "${missing}" does not exist`,
       cure: missing === undefined ? "Correct the code. It is read again when it is saved." : cureFor(missing, folder),
     },
     { cause: error },
@@ -97,15 +94,15 @@ function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): Fol
 
 /** Returns the first position in a message or stack that is in the folder and not in an installed package. */
 function findPlace(text: string, folder: string): Pick<Problem, "file" | "line" | "column"> | undefined {
-  for (const rest of text.split(folder + sep).slice(1)) {
-    const [, file, line, column] = /^([^:\n]+):(\d+):(\d+)/.exec(rest) ?? [];
+  for (const textAfterFolder of text.split(folder + sep).slice(1)) {
+    const [, file, line, column] = /^([^:\n]+):(\d+):(\d+)/.exec(textAfterFolder) ?? [];
     if (file === undefined || file.includes("node_modules")) continue;
     return { file: file.split(sep).join("/"), line: Number(line), column: Number(column) };
   }
   return undefined;
 }
 
-function described(name: string, first: string): string {
+function describeReason(name: string, first: string): string {
   return name === "Error" || first.startsWith(name) ? first : `${name}: ${first}`;
 }
 

@@ -7,7 +7,7 @@ import { ToolError } from "mcparley/server";
 export type Element = string | readonly string[];
 
 const placeholder = /\{\{\s*([A-Za-z_][\w-]*)\s*\}\}/g;
-const whole = /^\{\{\s*([A-Za-z_][\w-]*)\s*\}\}$/;
+const wholePlaceholder = /^\{\{\s*([A-Za-z_][\w-]*)\s*\}\}$/;
 
 /** Returns the names of the placeholders in a text. */
 export function placeholdersIn(text: string): string[] {
@@ -30,15 +30,15 @@ export interface Filling {
  * It is allowed if it is a number, is declared in `options`, or follows the element `--`.
  */
 export function fillArguments(elements: readonly Element[], filling: Filling): string[] {
-  const filled: string[] = [];
+  const filledArguments: string[] = [];
   let afterOptions = false;
   for (const element of elements) {
     if (element === "--") afterOptions = true;
     const parts = typeof element === "string" ? [element] : element;
     if (!parts.every((part) => placeholdersIn(part).every((name) => isGiven(filling.values[name])))) continue;
-    for (const part of parts) filled.push(...fillOne(part, filling, afterOptions));
+    for (const part of parts) filledArguments.push(...fillOne(part, filling, afterOptions));
   }
-  return filled;
+  return filledArguments;
 }
 
 /** Fills in a text. An absent value becomes an empty text. */
@@ -47,22 +47,22 @@ export function fillText(text: string, values: Record<string, unknown>): string 
 }
 
 function fillOne(part: string, { values, options }: Filling, afterOptions: boolean): string[] {
-  const only = whole.exec(part)?.[1];
+  const only = wholePlaceholder.exec(part)?.[1];
   const value = only === undefined ? undefined : values[only];
   const items = Array.isArray(value) ? value : undefined;
-  const filled = items?.map(asText) ?? [fillText(part, values)];
-  for (const [index, argument] of filled.entries()) {
+  const filledParts = items?.map(asText) ?? [fillText(part, values)];
+  for (const [index, argument] of filledParts.entries()) {
     if (argument.includes("\0"))
       throw new ToolError("An argument contains a NUL character, which programs do not accept.");
     const names = placeholdersIn(part);
-    const written = part.startsWith("-");
+    const isAuthorsOption = part.startsWith("-");
     // A number contains only digits, so it cannot name an option of the author's choice.
     if (typeof (items ? items[index] : value) === "number") continue;
-    if (argument.startsWith("-") && !written && !afterOptions && !names.every((name) => options.has(name))) {
+    if (argument.startsWith("-") && !isAuthorsOption && !afterOptions && !names.every((name) => options.has(name))) {
       throw new ToolError(`The argument ${names[0]} must not begin with a hyphen: "${argument.slice(0, 60)}".`);
     }
   }
-  return filled;
+  return filledParts;
 }
 
 function isGiven(value: unknown): boolean {

@@ -1,17 +1,22 @@
 import { isObject } from "@mcparley/internal/is-object";
-import { type CallToolResult, type JsonObject, wellFormedJson } from "mcparley";
+import { type CallToolResult, type JsonObject, type ToolAnnotations, wellFormedJson } from "mcparley";
 import { type Tool, ToolError, tool } from "mcparley/server";
 import { fillArguments, fillText } from "./command-template.ts";
 import { icons } from "../yaml/values.ts";
-import { FolderProblem, type Loaded } from "../yaml/problem.ts";
-import { type Command, readCommand } from "./read-command.ts";
+import { type Loaded, problemAt } from "../yaml/problem.ts";
+import { type Command, commandKeys, readCommand } from "./read-command.ts";
 import { runProgram } from "./run-program.ts";
 import { schemaOf } from "./check-schema.ts";
-import { type Field, boolean, members, readYaml, text } from "../yaml/yaml-fields.ts";
+import { type Field, boolean, members, readMembers, readYaml, text } from "../yaml/yaml-fields.ts";
 
-const keys =
-  "title description icons annotations input output command stdin cwd env timeout maxOutput allowOptions exitCodes";
-const hints = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+/** The members of the file that the client receives. */
+const describing = {
+  title: text,
+  description: text,
+  icons,
+  annotations: readHints,
+  input: (field: Field) => schemaOf(field, "input"),
+} as const;
 
 /** Creates a tool from a YAML file that describes a command-line program. Throws `FolderProblem`. */
 export async function commandTool(
@@ -25,20 +30,16 @@ export async function commandTool(
     .slice(1);
   const name = checkToolName(parts.join("_"), file);
   const root = readYaml({ file, text: source });
-  const fields = members(root, keys.split(" "));
-  const input = fields.get("input");
-  const properties = input ? propertiesOf(input) : [];
-  const command = await readCommand({ root, fields, folder, env, properties });
-  const listed = {
-    ...describe(fields),
-    ...(input && { input: schemaOf(input, "input") }),
+  const command = await readCommand(root, Object.keys(describing), { folder, env, properties: propertiesOf(root) });
+  const listData = {
+    ...readMembers(root, describing, commandKeys),
     ...(typeof command.output === "object" && { output: command.output }),
   };
   const definition = tool({
-    ...listed,
+    ...listData,
     call: async (values: JsonObject, ctx): Promise<never> => (await run(command, values, ctx.signal)) as never,
   }) as Tool;
-  return { name, file, definition, shape: JSON.stringify(listed) };
+  return { name, file, definition, shape: JSON.stringify(listData) };
 }
 
 async function run(
@@ -47,7 +48,7 @@ async function run(
   signal: AbortSignal,
 ): Promise<string | CallToolResult | JsonObject> {
   const [program, ...args] = fillArguments(command.elements, { values, options: command.options });
-  const written = await runProgram(
+  const output = await runProgram(
     {
       ...command,
       // Uses the Node of this process, which may not be on the PATH under that name.
@@ -57,51 +58,42 @@ async function run(
     },
     signal,
   );
-  if (command.output === "text") return written;
-  const value = parse(written);
+  if (command.output === "text") return output;
+  const value = parse(output);
   if (command.output !== "json") return value as JsonObject;
   const content: CallToolResult["content"] = [{ type: "text", text: wellFormedJson(value) }];
   return isObject(value) ? { content, structuredContent: value } : { content };
 }
 
-function parse(written: string): unknown {
+function parse(output: string): unknown {
   try {
-    return JSON.parse(written);
+    return JSON.parse(output);
   } catch (cause) {
-    const start = JSON.stringify(written.slice(0, 80));
+    const start = JSON.stringify(output.slice(0, 80));
     throw new ToolError(`The program did not write JSON. Its output starts with ${start}.`, { cause });
   }
 }
 
-function describe(fields: Map<string, Field>): { title?: string; description?: string } {
-  const [title, description, pictures] = ["title", "description", "icons"].map((key) => fields.get(key));
-  const annotations = fields.get("annotations");
-  return {
-    ...(title && { title: text(title) }),
-    ...(description && { description: text(description) }),
-    ...(pictures && { icons: icons(pictures) }),
-    ...(annotations && { annotations: hintsOf(annotations) }),
-  };
+function readHints(field: Field): ToolAnnotations {
+  return readMembers(field, {
+    title: text,
+    readOnlyHint: boolean,
+    destructiveHint: boolean,
+    idempotentHint: boolean,
+    openWorldHint: boolean,
+  });
 }
 
-function hintsOf(field: Field): Record<string, string | boolean> {
-  const entries = [...members(field, hints)];
-  return Object.fromEntries(entries.map(([key, value]) => [key, key === "title" ? text(value) : boolean(value)]));
-}
-
-/** Returns the names of the arguments. */
-function propertiesOf(input: Field): string[] {
-  const properties = members(input).get("properties");
+/** Returns the names of the arguments of a tool. */
+function propertiesOf(root: Field): string[] {
+  const input = members(root).get("input");
+  const properties = input && members(input).get("properties");
   return properties ? [...members(properties).keys()] : [];
 }
 
 /** Returns the name, or throws `FolderProblem` if it has characters that some clients do not support. */
 export function checkToolName(name: string, file: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
-  throw new FolderProblem({
-    file,
-    line: 1,
-    message: `"${name}" is not a valid name for a tool`,
-    cure: "Rename the file. Every client supports names of at most 64 letters, digits, _ and -, folders included.",
-  });
+  const cure = "Rename the file. Every client supports names of at most 64 letters, digits, _ and -, folders included.";
+  throw problemAt({ file, line: 1 }, `"${name}" is not a valid name for a tool`, cure);
 }

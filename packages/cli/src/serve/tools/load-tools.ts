@@ -1,7 +1,7 @@
 import type { Tool } from "mcparley/server";
 import { type CodeModules, codeFile } from "./code-modules.ts";
 import { listFiles, loadEach, readText } from "../files/load-files.ts";
-import { FolderProblem, type Loaded, type Problem } from "../yaml/problem.ts";
+import { type Loaded, type Problem, problemAt } from "../yaml/problem.ts";
 import { checkToolName, commandTool } from "./command-tool.ts";
 
 /**
@@ -11,17 +11,13 @@ import { checkToolName, commandTool } from "./command-tool.ts";
  * Folders are joined by `_`, because some clients reject dots and slashes in a tool's name.
  */
 async function loadToolModule(file: string, modules: CodeModules): Promise<Loaded<Tool>[]> {
-  const exported = await modules.load(file);
-  const tools = Object.entries(exported).filter((entry): entry is [string, Tool] => isTool(entry[1]));
+  const moduleExports = await modules.load(file);
+  const tools = Object.entries(moduleExports).filter((entry): entry is [string, Tool] => isTool(entry[1]));
   if (tools.length === 0) {
-    throw new FolderProblem({
-      file,
-      line: 1,
-      message: "the module exports no tool",
-      cure:
-        'Write `export default tool({ ... })`, with `tool` from "mcparley/server". A helper module ' +
-        "belongs outside tools/, or its name starts with _.",
-    });
+    const cure =
+      'Write `export default tool({ ... })`, with `tool` from "mcparley/server". A helper module ' +
+      "belongs outside tools/, or its name starts with _.";
+    throw problemAt({ file, line: 1 }, "the module exports no tool", cure);
   }
   const parts = file
     .replace(/\.\w+$/, "")
@@ -61,21 +57,21 @@ export async function loadTools(folder: string, modules: CodeModules, env: NodeJ
   const problems: Problem[] = [];
   const report = (problem: Problem): void => void problems.push(problem);
   const files = await listFiles(folder, "tools", /\.(?:ya?ml|[cm]?[jt]s)$/);
-  const loaded = await loadEach(files, report, async (file) =>
+  const loadedTools = await loadEach(files, report, async (file) =>
     codeFile.test(file)
       ? loadToolModule(file, modules)
       : [await commandTool(file, await readText(folder, file), { folder, env })],
   );
   const byName = new Map<string, Loaded<Tool>>();
-  for (const tool of loaded) {
-    const other = byName.get(tool.name);
-    if (!other) byName.set(tool.name, tool);
-    else report(sameName(tool, other));
+  for (const tool of loadedTools) {
+    const firstTool = byName.get(tool.name);
+    if (!firstTool) byName.set(tool.name, tool);
+    else report(sameName(tool, firstTool));
   }
   return { tools: [...byName.values()], problems };
 }
 
-function sameName(tool: Loaded<Tool>, other: Loaded<Tool>): Problem {
-  const message = `the tool "${tool.name}" is in ${other.file} already`;
+function sameName(tool: Loaded<Tool>, firstTool: Loaded<Tool>): Problem {
+  const message = `the tool "${tool.name}" is in ${firstTool.file} already`;
   return { file: tool.file, line: 1, message, cure: "Rename one of the two." };
 }

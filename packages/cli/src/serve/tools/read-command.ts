@@ -1,10 +1,11 @@
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
+import { type ProgramSearch, locateExecutable } from "@mcparley/internal/find-executable";
 import type { JsonObject } from "mcparley";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
 import { type Element, placeholdersIn } from "./command-template.ts";
 import { schemaOf } from "./check-schema.ts";
-import { requireProgram } from "./find-program.ts";
 import { partsBelow } from "../files/inside-folder.ts";
 import { bytes, duration } from "../yaml/values.ts";
 import {
@@ -15,8 +16,10 @@ import {
   members,
   number,
   oneOf,
+  readMembers,
   text,
   texts,
+  unread,
   wrong,
 } from "../yaml/yaml-fields.ts";
 
@@ -42,39 +45,49 @@ export interface Command {
   output: "text" | "json" | JsonObject;
 }
 
-export interface CommandReading {
-  root: Field;
-  fields: Map<string, Field>;
-  folder: string;
-  env: NodeJS.ProcessEnv;
-  /** The names of the tool's arguments. */
-  properties: readonly string[];
+/** The members of a tool file that describe its program. */
+export const commandKeys: readonly string[] = Object.keys(readersOf([]));
+
+function readersOf(properties: readonly string[]) {
+  return {
+    command: unread,
+    stdin: (field: Field) => checkedText(field, properties),
+    cwd: unread,
+    env: unread,
+    timeout: duration,
+    maxOutput: bytes,
+    allowOptions: (field: Field) => namesIn(field, properties),
+    exitCodes: (field: Field) => items(field).map((item) => number(item)),
+    output: (field: Field) => (isMapping(field) ? schemaOf(field, "output") : oneOf(field, ["text", "json"])),
+  };
 }
 
-/** Reads the command of a tool file and its settings. Throws `FolderProblem`. */
-export async function readCommand(reading: CommandReading): Promise<Command> {
-  const { root, fields, folder, properties } = reading;
-  const command = fields.get("command");
+/**
+ * Reads the command of a tool file and its settings. The file can also have `otherKeys`. `properties` are the names of the tool's arguments.
+ * Throws `FolderProblem`.
+ */
+export async function readCommand(
+  root: Field,
+  otherKeys: readonly string[],
+  { folder, env, properties }: { folder: string; env: NodeJS.ProcessEnv; properties: readonly string[] },
+): Promise<Command> {
+  const settings = readMembers(root, readersOf(properties), otherKeys);
+  const { command, cwd, stdin = "", timeout = 30_000, maxOutput = 1024 ** 2, output = "text" } = settings;
   if (!command) throw wrong(root, "the file has no command", "Write `command: [program, argument, ...]`.");
   const elements = elementsOf(command, properties);
-  const get = <T>(key: string, read: (field: Field) => T, otherwise: T): T => {
-    const field = fields.get(key);
-    return field ? read(field) : otherwise;
-  };
-  const cwd = fields.get("cwd");
   const program = programFile(elements[0] as string, folder);
-  const set = environment(reading);
-  await requireProgram(items(command)[0]!, program, set);
+  const variables = environment(settings.env, env);
+  await requireProgram(items(command)[0]!, program, { cwd: folder, env: variables });
   return {
     elements: elements.with(0, program),
-    stdin: get("stdin", (field) => checkedText(field, properties), ""),
+    stdin,
     cwd: cwd ? await insideFolder(cwd, folder) : folder,
-    env: set,
-    timeLimit: get("timeout", duration, 30_000),
-    outputLimit: get("maxOutput", bytes, 1024 ** 2),
-    options: new Set(get("allowOptions", (field) => namesIn(field, properties), [])),
-    success: get("exitCodes", (field) => items(field).map((item) => number(item)), [0]),
-    output: get<Command["output"]>("output", outputOf, "text"),
+    env: variables,
+    timeLimit: timeout,
+    outputLimit: maxOutput,
+    options: new Set(settings.allowOptions),
+    success: settings.exitCodes ?? [0],
+    output,
   };
 }
 
@@ -118,6 +131,24 @@ function programFile(program: string, folder: string): string {
   return /[\\/]/.test(program) && !isAbsolute(program) ? join(folder, program) : program;
 }
 
+/** Throws `FolderProblem` if the program cannot be started, so that this is known before the first call. */
+async function requireProgram(field: Field, file: string, place: Pick<ProgramSearch, "cwd" | "env">): Promise<void> {
+  const program = text(field);
+  // The Node that runs the server is used for it.
+  if (program === "node") return;
+  if ((await locateExecutable({ ...place, command: file, platform: process.platform })) !== undefined) return;
+  if (!isAbsolute(file)) {
+    const cure = "Install it, or give its path. It is searched in PATH.";
+    throw wrong(field, `the program "${program}" is not installed`, cure);
+  }
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats?.isFile()) {
+    throw wrong(field, `there is no program "${program}"`, "Give a path relative to the folder that is served.");
+  }
+  const cure = `Run \`chmod +x ${quotedWord(program)}\`, or name the interpreter first, as in [sh, ${program}].`;
+  throw wrong(field, `"${program}" is not executable`, cure);
+}
+
 async function insideFolder(field: Field, folder: string): Promise<string> {
   const path = resolve(folder, text(field));
   const [real, top] = await Promise.all([realpath(path).catch(() => undefined), realpath(folder)]);
@@ -126,16 +157,11 @@ async function insideFolder(field: Field, folder: string): Promise<string> {
   throw wrong(field, message, "Give a path relative to the folder that is served, inside it.");
 }
 
-function environment({ fields, env }: CommandReading): Record<string, string> {
-  const field = fields.get("env");
-  const set: Record<string, string> = {};
+function environment(field: Field | undefined, env: NodeJS.ProcessEnv): Record<string, string> {
+  const variables: Record<string, string> = {};
   const names = [...basicEnv];
-  if (field && isMapping(field)) for (const [name, value] of members(field)) set[name] = text(value);
+  if (field && isMapping(field)) for (const [name, value] of members(field)) variables[name] = text(value);
   else if (field) names.push(...texts(field));
-  for (const name of names) if (env[name] !== undefined) set[name] ??= env[name];
-  return set;
-}
-
-function outputOf(field: Field): Command["output"] {
-  return isMapping(field) ? schemaOf(field, "output") : oneOf(field, ["text", "json"]);
+  for (const name of names) if (env[name] !== undefined) variables[name] ??= env[name];
+  return variables;
 }

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { signalGroup } from "@mcparley/internal/process-group";
 import { ToolError } from "mcparley/server";
-import { showBytes, showDuration } from "../yaml/values.ts";
+import { showSize } from "../../terminal/show-content.ts";
+import { showDuration } from "../yaml/values.ts";
 
 export interface Program {
   file: string;
@@ -48,7 +50,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   signal.addEventListener("abort", cancel, { once: true });
   child.stdout!.on("data", (piece: Buffer) => {
     size += piece.length;
-    if (size > program.outputLimit) giveUp(`The program wrote more than ${showBytes(program.outputLimit)}.`);
+    if (size > program.outputLimit) giveUp(`The program wrote more than ${showSize(program.outputLimit)}.`);
     else output.push(piece);
   });
   child.stderr!.setEncoding("utf8").on("data", (piece: string) => {
@@ -58,7 +60,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   child.stdin!.on("error", () => {});
   child.stdin!.end(program.stdin);
   try {
-    const code = await ended(child);
+    const code = await waitForEnd(child);
     signal.throwIfAborted();
     if (refusal) throw refusal;
     if (typeof code === "number" && program.success.includes(code)) return Buffer.concat(output).toString("utf8");
@@ -90,7 +92,7 @@ function start({ file, args, cwd, env }: Program): ChildProcess {
 }
 
 /** Resolves with the exit code or the signal when the program has ended and all its output has arrived. */
-function ended(child: ChildProcess): Promise<number | NodeJS.Signals> {
+function waitForEnd(child: ChildProcess): Promise<number | NodeJS.Signals> {
   return new Promise((resolve, reject) => {
     child.once("error", (cause: NodeJS.ErrnoException) => {
       const what = cause.code === "ENOENT" ? "is not installed, or its folder does not exist" : "cannot be started";
@@ -109,27 +111,15 @@ function failure(code: number | NodeJS.Signals, errors: string): string {
 
 /** Sends SIGTERM to a program and its descendants, and SIGKILL if they still run after a second. */
 function endGroup(child: ChildProcess): void {
-  if (process.platform === "win32") {
-    if (child.pid === undefined) return;
-    spawn("taskkill", ["/pid", String(child.pid), "/T", "/F"], { windowsHide: true }).on("error", () => child.kill());
-    return;
-  }
   signalGroup(child, "SIGTERM");
+  // The tree has ended at once.
+  if (process.platform === "win32") return;
   const force = setTimeout(() => signalGroup(child, "SIGKILL"), graceMs);
   child.once("close", () => {
     clearTimeout(force);
     // A descendant may have closed its output and still run.
     signalGroup(child, "SIGKILL");
   });
-}
-
-function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, name);
-  } catch {
-    // The group has ended already.
-  }
 }
 
 function endAll(): void {

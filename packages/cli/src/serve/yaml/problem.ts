@@ -24,6 +24,15 @@ export class FolderProblem extends Error {
   }
 }
 
+/** Returns a problem at a place of a file. */
+export function problemAt(
+  place: Pick<Problem, "file" | "line" | "column">,
+  message: string,
+  cure: string,
+): FolderProblem {
+  return new FolderProblem({ ...place, message, cure });
+}
+
 /**
  * Formats a problem as one line, `file:line:column: message — cure`, as far as the place is known. Terminals and editors turn the position into a
  * link. Characters that control a terminal or reorder text are escaped.
@@ -54,7 +63,7 @@ export interface ProblemReport {
 
 /** Creates a report that writes each problem of a folder once, with paths relative to `cwd` if they are below it. */
 export function problemReport(folder: string, cwd: string, write: (line: string) => void): ProblemReport {
-  let reported = new Map<string, string>();
+  let reportedLines = new Map<string, string>();
   const pathOf = (file: string): string => {
     const path = join(folder, file);
     const fromHere = relative(cwd, path);
@@ -64,11 +73,11 @@ export function problemReport(folder: string, cwd: string, write: (line: string)
   return {
     update(problems) {
       const now = new Map(problems.map((problem) => [formatProblem(problem, pathOf(problem.file)), problem.file]));
-      for (const line of now.keys()) if (!reported.has(line)) write(line);
+      for (const line of now.keys()) if (!reportedLines.has(line)) write(line);
       const broken = new Set(now.values());
-      for (const file of new Set(reported.values()))
+      for (const file of new Set(reportedLines.values()))
         if (!broken.has(file)) write(`${pathOf(file)}: the problems are corrected`);
-      reported = now;
+      reportedLines = now;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Icon } from "mcparley";
-import { type Field, items, members, oneOf, text, texts, wrong } from "./yaml-fields.ts";
+import { type Field, items, oneOf, readMembers, text, texts, wrong } from "./yaml-fields.ts";
 
 const sizes: Record<string, number> = {
   "": 1,
@@ -36,37 +36,26 @@ function quantity(field: Field, units: Record<string, number>, texts: { what: st
   );
 }
 
-/** Formats a number of bytes. */
-export function showBytes(count: number): string {
-  if (count < 1024) return `${count} bytes`;
-  return count < 1024 ** 2 ? `${round(count / 1024)} KiB` : `${round(count / 1024 ** 2)} MiB`;
-}
-
 /** Formats a number of milliseconds. */
 export function showDuration(ms: number): string {
-  return ms < 1000 ? `${ms} ms` : `${round(ms / 1000)} s`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
+  return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
 /** Reads a list of icons. Each `src` must be an https: or data: URI, as the specification requires. */
 export function icons(field: Field): Icon[] {
   return items(field).map((item) => {
-    const keys = members(item, ["src", "mimeType", "sizes", "theme"]);
-    const source = keys.get("src");
-    if (!source) throw wrong(item, "an icon needs a src", "Give an https: URL or a data: URI.");
-    const icon: Icon = { src: text(source) };
-    if (!/^(https|data):/i.test(icon.src)) {
-      throw wrong(source, `an icon cannot come from "${icon.src.slice(0, 60)}"`, "Give an https: URL or a data: URI.");
-    }
-    const mimeType = keys.get("mimeType");
-    const sizes = keys.get("sizes");
-    const theme = keys.get("theme");
-    if (mimeType) icon.mimeType = text(mimeType);
-    if (sizes) icon.sizes = texts(sizes);
-    if (theme) icon.theme = oneOf(theme, ["light", "dark"]);
-    return icon;
+    const { src, ...icon } = readMembers(item, { src: iconSource, mimeType: text, sizes: texts, theme });
+    if (src === undefined) throw wrong(item, "an icon needs a src", "Give an https: URL or a data: URI.");
+    return { src, ...icon };
   });
+}
+
+function iconSource(field: Field): string {
+  const source = text(field);
+  if (/^(https|data):/i.test(source)) return source;
+  throw wrong(field, `an icon cannot come from "${source.slice(0, 60)}"`, "Give an https: URL or a data: URI.");
+}
+
+function theme(field: Field): "light" | "dark" {
+  return oneOf(field, ["light", "dark"]);
 }

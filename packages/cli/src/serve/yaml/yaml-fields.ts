@@ -10,8 +10,9 @@ import {
   isSeq,
   parseDocument,
 } from "yaml";
+import { pointerKeys } from "@mcparley/internal/json-pointer";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { FolderProblem, type Problem } from "./problem.ts";
+import { FolderProblem, type Problem, problemAt } from "./problem.ts";
 
 export interface YamlSource {
   file: string;
@@ -49,7 +50,7 @@ export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
   if (tooDeep !== undefined) {
     const line = firstLine + (text.slice(0, tooDeep).match(/\n/g)?.length ?? 0);
     const message = `the YAML is nested more than ${maxDepth} levels deep`;
-    throw new FolderProblem({ file, line, message, cure: "Write it with fewer levels." });
+    throw problemAt({ file, line }, message, "Write it with fewer levels.");
   }
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
   const [error] = document.errors;
@@ -63,7 +64,7 @@ export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
 
 /** Returns a problem at the position of a field. */
 export function wrong(field: Field, message: string, cure: string): FolderProblem {
-  return new FolderProblem({ ...placeOf(field), message, cure });
+  return problemAt(placeOf(field), message, cure);
 }
 
 /** Returns the position of a field, for problems. */
@@ -71,11 +72,10 @@ export function placeOf({ origin: { file, place }, offset }: Field): Pick<Proble
   return { file, ...place(offset) };
 }
 
-/** Returns the member that a JSON pointer without its `#/` names, or the nearest one around it. */
+/** Returns the member that a JSON pointer names, or the nearest one around it. */
 export function fieldAt(field: Field, pointer: string): Field {
   let current = field;
-  for (const part of pointer.split("/")) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const key of pointerKeys(pointer)) {
     const next = isList(current)
       ? items(current)[Number(key)]
       : isMapping(current)
@@ -87,31 +87,56 @@ export function fieldAt(field: Field, pointer: string): Field {
   return current;
 }
 
-/** Returns the members of a mapping by key. With `known`, any other key is a problem. An absent mapping is empty. */
-export function members(field: Field, known?: readonly string[]): Map<string, Field> {
-  const node = resolved(field);
-  const found = new Map<string, Field>();
-  if (isEmpty(node)) return found;
+/** Returns the members of a mapping by key. With `keys`, any other key is a problem. An absent mapping is empty. */
+export function members(field: Field, keys?: readonly string[]): Map<string, Field> {
+  const node = resolveNode(field);
+  const fields = new Map<string, Field>();
+  if (isEmpty(node)) return fields;
   if (!isMap(node)) {
-    throw wrong(field, `${named(field)} must be a mapping of keys to values`, "Write it as `key: value` lines.");
+    throw wrong(field, `${subjectOf(field)} must be a mapping of keys to values`, "Write it as `key: value` lines.");
   }
   for (const { key, value } of node.items) {
     const name = isScalar(key) ? String(key.value) : "";
     const offset = (key as Node).range?.[0] ?? field.offset;
     const path = field.path === "" ? name : `${field.path}.${name}`;
     const member = { path, node: value as Node | null, offset, origin: field.origin };
-    if (known && !known.includes(name)) {
-      throw wrong(member, `unknown key "${path}"`, didYouMean(name, known));
+    if (keys && !keys.includes(name)) {
+      throw wrong(member, `unknown key "${path}"`, didYouMean(name, keys));
     }
-    found.set(name, member);
+    fields.set(name, member);
   }
-  return found;
+  return fields;
+}
+
+/** Functions that read the members of a mapping, by key. */
+type Readers = Readonly<Record<string, (field: Field) => unknown>>;
+
+/** The members of a mapping that are present, as their functions read them. */
+export type Members<R extends Readers> = { -readonly [K in keyof R]?: ReturnType<R[K]> };
+
+/** Reads the members of a mapping that are present. A key without a function, and not one of `otherKeys`, is a problem. */
+export function readMembers<R extends Readers>(
+  field: Field,
+  readers: R,
+  otherKeys: readonly string[] = [],
+): Members<R> {
+  const fields = members(field, [...Object.keys(readers), ...otherKeys]);
+  const values = Object.entries(readers).flatMap(([key, read]) => {
+    const member = fields.get(key);
+    return member ? [[key, read(member)]] : [];
+  });
+  return Object.fromEntries(values) as Members<R>;
+}
+
+/** Returns the field itself, for a member that is read later. */
+export function unread(field: Field): Field {
+  return field;
 }
 
 /** Returns the items of a list. */
 export function items(field: Field): Field[] {
-  const node = resolved(field);
-  if (!isSeq(node)) throw wrong(field, `${named(field)} must be a list`, "Write it as `[a, b]` or as `- a` lines.");
+  const node = resolveNode(field);
+  if (!isSeq(node)) throw wrong(field, `${subjectOf(field)} must be a list`, "Write it as `[a, b]` or as `- a` lines.");
   return node.items.map((item, index) => ({
     path: `${field.path}[${index}]`,
     node: item as Node | null,
@@ -121,26 +146,26 @@ export function items(field: Field): Field[] {
 }
 
 export function isList(field: Field): boolean {
-  return isSeq(resolved(field));
+  return isSeq(resolveNode(field));
 }
 
 export function isMapping(field: Field): boolean {
-  return isMap(resolved(field));
+  return isMap(resolveNode(field));
 }
 
 /** Returns whether the key has no value. */
 export function isAbsent(field: Field): boolean {
-  return isEmpty(resolved(field));
+  return isEmpty(resolveNode(field));
 }
 
 /** Returns a text. A number or a boolean is returned in its source form. */
 export function text(field: Field): string {
-  const node = resolved(field);
+  const node = resolveNode(field);
   if (isScalar(node) && typeof node.value === "string") return node.value;
   if (isScalar(node) && node.value !== null && node.source !== undefined) return node.source;
   throw wrong(
     field,
-    `${named(field)} must be a text`,
+    `${subjectOf(field)} must be a text`,
     'Write one line, quoted if it contains ": ", or a block after |.',
   );
 }
@@ -150,24 +175,24 @@ export function texts(field: Field): string[] {
 }
 
 export function boolean(field: Field): boolean {
-  const node = resolved(field);
+  const node = resolveNode(field);
   if (isScalar(node) && typeof node.value === "boolean") return node.value;
-  throw wrong(field, `${named(field)} must be true or false`, "Write `true` or `false` without quotes.");
+  throw wrong(field, `${subjectOf(field)} must be true or false`, "Write `true` or `false` without quotes.");
 }
 
 /** Returns a number of at least `least`. */
 export function number(field: Field, least: number = 0): number {
-  const node = resolved(field);
+  const node = resolveNode(field);
   if (isScalar(node) && typeof node.value === "number" && node.value >= least) return node.value;
-  throw wrong(field, `${named(field)} must be a number of at least ${least}`, "Write a number without quotes.");
+  throw wrong(field, `${subjectOf(field)} must be a number of at least ${least}`, "Write a number without quotes.");
 }
 
 /** Returns one of the allowed words. */
 export function oneOf<const W extends string>(field: Field, words: readonly W[]): W {
   const value = text(field);
-  const found = words.find((word) => word === value);
-  if (found !== undefined) return found;
-  throw wrong(field, `${named(field)} cannot be "${value}"`, didYouMean(value, words));
+  const allowedWord = words.find((word) => word === value);
+  if (allowedWord !== undefined) return allowedWord;
+  throw wrong(field, `${subjectOf(field)} cannot be "${value}"`, didYouMean(value, words));
 }
 
 /** Returns the value as plain data with aliases resolved. The parser limits their expansion to about a hundred. */
@@ -179,7 +204,7 @@ export function plain(field: Field): unknown {
   }
 }
 
-function resolved({ node, origin }: Field): Node | null {
+function resolveNode({ node, origin }: Field): Node | null {
   return isAlias(node) ? (node.resolve(origin.document) ?? null) : node;
 }
 
@@ -187,7 +212,7 @@ function isEmpty(node: Node | null): boolean {
   return node === null || (isScalar(node) && node.value === null);
 }
 
-function named(field: Field): string {
+function subjectOf(field: Field): string {
   return field.path === "" ? "the file" : `"${field.path}"`;
 }
 

@@ -143,10 +143,10 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
     `${visibleLine(safeUrl(server))} asks for a token for all of ${visibleLine(safeUrl(resource))}.`,
     "Such a token may also be valid at other servers there, and this server could use it in your name.",
   ];
-  const accepted = await talk(setting, stop.signal, (prompter) => {
+  const isAccepted = await talk(setting, stop.signal, (prompter) => {
     for (const line of lines) prompter.say(paragraph(line, screen.err));
     return choose("Sign in for this token? [y]es or [n]o? ", { y: true, n: false }, prompter);
   });
-  if (accepted) return true;
+  if (isAccepted) return true;
   throw new Declined(`You declined a token for all of ${visibleLine(safeUrl(resource))}.`);
 }

@@ -52,8 +52,8 @@ export interface ChosenClient extends RegisteredClient {
 
 /** Returns the client that was chosen at the login. It is needed to renew and revoke the tokens. */
 export async function readClient(storage: CredentialStorage, server: string): Promise<ChosenClient | undefined> {
-  const stored = await storage.get(keyFor(server));
-  return stored === undefined ? undefined : (JSON.parse(stored) as ChosenClient);
+  const storedClient = await storage.get(keyFor(server));
+  return storedClient === undefined ? undefined : (JSON.parse(storedClient) as ChosenClient);
 }
 
 /** Remembers the client for a server; undefined forgets it. */
@@ -65,7 +65,7 @@ export async function rememberClient(
   const key = keyFor(server);
   const value = client && JSON.stringify(client);
   for (;;) {
-    const before = await storage.get(key);
-    if (before === value || (await storage.compareAndSet(key, before, value))) return;
+    const previousValue = await storage.get(key);
+    if (previousValue === value || (await storage.compareAndSet(key, previousValue, value))) return;
   }
 }

@@ -2,7 +2,7 @@ import { LocalError } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { CommandIo } from "../../terminal/io.ts";
 import { callCommand } from "../../commands/call.ts";
-import { declaredCommands } from "../../commands/run.ts";
+import { declaredCommands } from "../../commands/all-commands.ts";
 import { readWords } from "../../terminal/options.ts";
 import { optionsOfTarget, withTarget, withoutQueryValues } from "../known-target.ts";
 import { runWith } from "../../commands/testing/fake-io.ts";

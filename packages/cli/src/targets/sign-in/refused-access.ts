@@ -64,9 +64,9 @@ export function signInHint(error: LocalError): string {
   if (isClientRefusal(error)) return registerClient;
   if (data.error === "invalid_scope") return otherScopes;
   const scopes = missingScopes(error) && Array.isArray(data.scopes) ? data.scopes.join(" ") : undefined;
-  const again = error.code === "sign_in_failed" ? " again" : "";
+  const repetition = error.code === "sign_in_failed" ? " again" : "";
   // The server chooses the scopes, so a shell must not interpret them.
-  return `Sign in${again}: mcparley login TARGET${scopes === undefined ? "" : ` --scope ${quotedWord(scopes)}`}`;
+  return `Sign in${repetition}: mcparley login TARGET${scopes === undefined ? "" : ` --scope ${quotedWord(scopes)}`}`;
 }
 
 /** Returns the cure for an error code of an authorization server. Undefined if only its message helps. */
@@ -88,10 +88,10 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
   if (typeof data.resource === "string") {
     return `Accept it: mcparley login TARGET --resource ${quotedWord(visibleLine(data.resource))}`;
   }
-  const [, challenged] = /[\s,]scope="([^"]+)"/i.exec(String(data.status === 403 ? data.challenge : "")) ?? [];
-  const scopes = challenged === undefined ? undefined : visibleLine(challenged);
-  const sent = (target?.headerNames ?? []).filter((name) => !harmless.has(name.toLowerCase()));
-  if (sent.length === 0) {
+  const [, challengedScopes] = /[\s,]scope="([^"]+)"/i.exec(String(data.status === 403 ? data.challenge : "")) ?? [];
+  const scopes = challengedScopes === undefined ? undefined : visibleLine(challengedScopes);
+  const sentHeaders = (target?.headerNames ?? []).filter((name) => !harmless.has(name.toLowerCase()));
+  if (sentHeaders.length === 0) {
     const isRefused = error.code === "authorization_failed";
     if (data.hasSignIn === false) return sendToken;
     if (isRefused && isClientRefusal(error)) return registerClient;
@@ -111,8 +111,8 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
       ? `If the server accepts a token or a key, send it in place of the sign-in, such as ${token}`
       : `Sign in: mcparley login TARGET. Or send ${token}`;
   }
-  const names = sent.join(", ");
-  const isBearer = sent.some((name) => name.toLowerCase() === "authorization");
+  const names = sentHeaders.join(", ");
+  const isBearer = sentHeaders.some((name) => name.toLowerCase() === "authorization");
   const need = scopes === undefined ? [] : [`The request needs the scopes ${scopes}.`];
   const check = `The server did not accept the header ${names} that you gave. Check that its value is complete, valid for this server and not expired.`;
   const signIn = isBearer

@@ -14,7 +14,7 @@ export interface SessionAuth extends HttpAuth {
    */
   askForMore<T>(work: () => Promise<T>): Promise<T | undefined>;
   /** Resolves when no sign-in is running, including abandoned ones. */
-  settled(): Promise<void>;
+  waitUntilSettled(): Promise<void>;
 }
 
 /** Opens the authorization at a server. Other commands do not wait for its code. */
@@ -29,20 +29,20 @@ export function sessionAuth(setting: AuthorizationSetting): SessionAuth {
   let isSignedIn = false;
   let asking: { hasMore: boolean } | undefined;
   let underWay: Promise<unknown> = Promise.resolve();
-  let opened: Promise<OAuth> | undefined;
-  let loaded: OAuth | undefined;
+  let opening: Promise<OAuth> | undefined;
+  let openedAuth: OAuth | undefined;
   const open = (): Promise<OAuth> =>
-    (opened ??= openAuthorization(setting).then(({ oauth }) => {
-      loaded = oauth;
+    (opening ??= openAuthorization(setting).then(({ oauth }) => {
+      openedAuth = oauth;
       return oauth;
     }));
   return {
     async headers(request) {
-      const headers = opened || existsSync(folder) ? await (await open()).headers(request) : {};
+      const headers = opening || existsSync(folder) ? await (await open()).headers(request) : {};
       isSignedIn = Object.keys(headers).length > 0;
       return headers;
     },
-    responded: (request, response) => loaded?.responded?.(request, response) ?? false,
+    responded: (request, response) => openedAuth?.responded?.(request, response) ?? false,
     async challenged(refusal, signal) {
       const work = open().then((oauth) => oauth.challenged(refusal, signal));
       underWay = Promise.allSettled([underWay, work]);
@@ -53,7 +53,7 @@ export function sessionAuth(setting: AuthorizationSetting): SessionAuth {
       asking.hasMore = true;
       return false;
     },
-    async settled() {
+    async waitUntilSettled() {
       await underWay;
     },
     isSignedIn: () => isSignedIn,

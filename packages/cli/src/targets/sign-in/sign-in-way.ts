@@ -31,13 +31,14 @@ const HINT_MS = 30_000;
  * needs no terminal, because it prints the URL and waits for the redirect.
  */
 export function signInWay(setting: SignInSetting): SignIn {
-  const attended = isAttended(setting);
-  if (!attended && !setting.isAskedFor) return { prepare: (_, purpose) => Promise.reject(required(setting, purpose)) };
-  const method = attended && setting.options.noBrowser ? pasted(setting) : redirected(setting);
+  const hasUser = isAttended(setting);
+  if (!hasUser && !setting.isAskedFor)
+    return { prepare: (_, purpose) => Promise.reject(signInRequired(setting, purpose)) };
+  const method = hasUser && setting.options.noBrowser ? signInByPaste(setting) : signInByRedirect(setting);
   return {
     prepare(previous, purpose) {
       // `login` opens one page. A server that requires more scopes at its end must not open another one.
-      if (setting.isAskedFor && purpose?.missingScopes) return Promise.reject(required(setting, purpose));
+      if (setting.isAskedFor && purpose?.missingScopes) return Promise.reject(signInRequired(setting, purpose));
       return method.prepare(previous, purpose);
     },
   };
@@ -59,11 +60,11 @@ function delayedHint({ io, screen, waitingHint }: SignInSetting): { start(this: 
 }
 
 /** Returns the error for a sign-in that is not possible here. It has the scopes for the command that signs in. */
-function required({ options, isAskedFor }: SignInSetting, purpose: SignInPurpose | undefined): LocalError {
+function signInRequired({ options, isAskedFor }: SignInSetting, purpose: SignInPurpose | undefined): LocalError {
   const { scopes, missingScopes, isIssuerAssumed = false } = purpose ?? {};
   if (isIssuerAssumed) {
-    const assumed = "The server requires a token or a key, and names no authorization server to sign in at.";
-    return new LocalError("sign_in_required", assumed, { data: { hasSignIn: false } });
+    const assumedMessage = "The server requires a token or a key, and names no authorization server to sign in at.";
+    return new LocalError("sign_in_required", assumedMessage, { data: { hasSignIn: false } });
   }
   const reason = isAskedFor ? "" : `, and ${whyUnasked(options)}`;
   const message = missingScopes
@@ -72,7 +73,7 @@ function required({ options, isAskedFor }: SignInSetting, purpose: SignInPurpose
   return new LocalError("sign_in_required", message, { data: { scopes, missingScopes } });
 }
 
-function redirected(setting: SignInSetting): SignIn {
+function signInByRedirect(setting: SignInSetting): SignIn {
   const { stop, options, isAskedFor } = setting;
   const { timeout } = options;
   return {
@@ -137,7 +138,7 @@ async function openAtOnce(url: URL, setting: SignInSetting): Promise<void> {
   );
 }
 
-function pasted(setting: SignInSetting): SignIn {
+function signInByPaste(setting: SignInSetting): SignIn {
   const { screen, redirectUri } = setting;
   // A URL is not wrapped, so that it can be copied.
   const print = (line: string): void => screen.note(URL.canParse(line) ? line : paragraph(line, screen.err));

@@ -34,11 +34,11 @@ export interface MemberRow {
   /** The label of the question with the new value. Undefined if the question has the remark that the entry has changed alone. */
   readonly label?: string;
   /** The new value in the question. */
-  readonly shown?: string;
-  readonly before: object;
-  readonly after: object;
+  readonly shownValue?: string;
+  readonly firstEntry: object;
+  readonly changedEntry: object;
   /** Files beside the entry, before and after the change. */
-  readonly files?: Readonly<Record<string, readonly [before: string, after: string]>>;
+  readonly files?: Readonly<Record<string, readonly [firstText: string, changedText: string]>>;
 }
 
 /** The hosts whose entries have `command`, `args`, `env`, `url` and `headers`. */
@@ -70,8 +70,8 @@ type RowParts = readonly [
   member: string,
   hosts: readonly HostId[],
   effect: string,
-  question: readonly [label: string, shown: string] | undefined,
-  before: object,
+  question: readonly [label: string, shownValue: string] | undefined,
+  firstEntry: object,
   change: object,
   files?: MemberRow["files"],
 ];
@@ -211,9 +211,17 @@ const rows: readonly RowParts[] = [
 
 /** The members of all formats. */
 export const memberRows: readonly MemberRow[] = rows.map(
-  ([member, hosts, effect, question, before, change, files = {}]) => {
-    const [label, shown] = question ?? [];
-    const after = { ...before, ...change };
-    return { member, hosts, effect, before, after, files, ...(label !== undefined && { label, shown: shown! }) };
+  ([member, hosts, effect, question, firstEntry, change, files = {}]) => {
+    const [label, shownValue] = question ?? [];
+    const changedEntry = { ...firstEntry, ...change };
+    return {
+      member,
+      hosts,
+      effect,
+      firstEntry,
+      changedEntry,
+      files,
+      ...(label !== undefined && { label, shownValue: shownValue! }),
+    };
   },
 );
