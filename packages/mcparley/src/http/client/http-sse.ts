@@ -1,11 +1,11 @@
 import type { EventSourceMessage } from "eventsource-parser";
 import { abortedError, routineEnd } from "../../rpc/abort.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../../rpc/messages.ts";
+import { type JsonRpcMessage, type RequestId, encode, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { isEventStream, asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
-import { defaultReplyLimit, encodeAll } from "./posted.ts";
+import { defaultReplyLimit } from "./posted.ts";
 import { sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { type MessageSink, deliverEvent, readEvents } from "./sse.ts";
@@ -211,19 +211,14 @@ class HttpSseTransport implements Transport {
     });
   }
 
-  send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
-    const messages = Array.isArray(message) ? message : [message];
-    const [first] = messages;
-    const what = first && "method" in first ? first.method : answerName;
-    const requests = messages.filter(isRequest);
-    if (envelope?.maxReply) for (const { id } of requests) this.#stream.expectReply(id, envelope.maxReply);
-    const pause = (): (() => void) => {
-      const resumes = requests.map(({ id }) => this.#receiver?.waits?.(id));
-      return () => resumes.forEach((resume) => resume?.());
-    };
-    const body = encodeAll(message);
+  send(message: JsonRpcMessage, envelope?: Envelope): void | Promise<void> {
+    const what = "method" in message ? message.method : answerName;
+    const id = isRequest(message) ? message.id : undefined;
+    if (id !== undefined && envelope?.maxReply) this.#stream.expectReply(id, envelope.maxReply);
+    const pause = (): (() => void) => (id !== undefined && this.#receiver?.waits?.(id)) || (() => {});
+    const body = encode(message);
     // If a response is lost, the server waits without end.
-    const isRepeated = what === Notification.initialized || (first && !("method" in first));
+    const isRepeated = what === Notification.initialized || what === answerName;
     const posting = isRepeated
       ? sendUntilAccepted(() => this.#post(body, what, pause), this.#settings.clock, this.#lifetime.signal)
       : this.#post(body, what, pause);
@@ -232,10 +227,8 @@ class HttpSseTransport implements Transport {
         this.#initialized = undefined;
       });
     }
-    if (requests.length === 0) return posting;
-    posting.catch((error: Error) => {
-      for (const { id } of requests) this.#receiver?.failed?.(id, error);
-    });
+    if (id === undefined) return posting;
+    posting.catch((error: Error) => this.#receiver?.failed?.(id, error));
   }
 
   close(): Promise<void> {

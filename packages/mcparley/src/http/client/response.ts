@@ -2,7 +2,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
+import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 import { loadExplanations } from "./load-explanations.ts";
 import type { Posted } from "./posted.ts";
@@ -35,7 +35,7 @@ export async function readJson(response: HttpReply, what: string, limit: number)
 }
 
 /**
- * Reads a response with an error status. Returns the JSON-RPC errors in it that answer the requests of the POST.
+ * Reads a response with an error status. Returns the JSON-RPC errors in it that answer the request of the POST.
  *
  * Throws `LocalError` if the response contains none, or if its status asks for a later request: `session_lost`,
  * `unauthorized` or `http`. `inSession`: the request named a session. An error without an id gets the id of the request,
@@ -43,7 +43,7 @@ export async function readJson(response: HttpReply, what: string, limit: number)
  */
 export async function readRefusal(
   response: HttpReply,
-  { what, waiting, isInitialize }: Posted,
+  { id, what, isInitialize }: Posted,
   { inSession, clock }: { inSession: boolean; clock: Clock },
 ): Promise<Refusal[]> {
   const isGone = response.status === 404 && inSession;
@@ -52,7 +52,7 @@ export async function readRefusal(
   }
   // A longer body is no JSON without its end, and the error is that of the status.
   const text = await readStart(response, ERROR_BYTES);
-  const errors = errorsFor(waiting, text);
+  const errors = errorsFor(id, text);
   // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), even if
   // the body contains an error. Servers that use 404 for unknown methods are the exception.
   const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
@@ -70,7 +70,7 @@ export async function readRefusal(
 
 type Refusal = JsonObject & { error: JsonRpcErrorBody };
 
-function errorsFor(ids: ReadonlySet<RequestId>, text: string): Refusal[] {
+function errorsFor(id: RequestId, text: string): Refusal[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -78,11 +78,8 @@ function errorsFor(ids: ReadonlySet<RequestId>, text: string): Refusal[] {
     return [];
   }
   const candidates: unknown[] = Array.isArray(value) ? value : [value];
-  return candidates.flatMap((candidate) => {
-    if (!isRefusal(candidate)) return [];
-    if (isRequestId(candidate.id) && ids.has(candidate.id)) return [candidate];
-    return candidate.id === undefined || candidate.id === null ? [...ids].map((id) => ({ ...candidate, id })) : [];
-  });
+  const errors = candidates.filter(isRefusal).map((error) => ({ ...error, id: error.id ?? id }));
+  return errors.filter((error) => error.id === id);
 }
 
 function isRefusal(value: unknown): value is Refusal {

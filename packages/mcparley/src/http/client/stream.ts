@@ -13,8 +13,8 @@ import type { HttpReply } from "./reply.ts";
 const LINGER_MS = 1_000;
 
 /**
- * Delivers the messages of an event stream that answers a POST, and of its continuations. Throws if they leave a request
- * without an answer.
+ * Delivers the messages of an event stream that answers a POST, and of its continuations. Throws if they leave the
+ * request without an answer.
  */
 export type AnswerReader = (first: HttpReply, posted: Posted) => Promise<void>;
 
@@ -29,14 +29,14 @@ interface AnswerSink extends MessageSink {
 /** Makes the reader for the streams of one transport. */
 export function answerReader(settings: HttpSettings, sink: AnswerSink): AnswerReader {
   return async (first, posted) => {
-    const { controller, isModern, waiting, what } = posted;
+    const { controller, isModern, what } = posted;
     const position: StreamPosition = { lastEventId: undefined, retryMs: undefined };
     let response = first;
     let backoff: Backoff | undefined;
     for (;;) {
       const began = settings.clock.now();
       const broken = await readToEnd(response, posted, { settings, sink, backoff, position });
-      if (waiting.size === 0) return;
+      if (posted.isAnswered) return;
       if (controller.signal.aborted) throw controller.signal.reason;
       // A modern stream cannot be resumed. Whether the request may be sent again is not decided here.
       if (isModern || position.lastEventId === undefined) throw streamEnded(what, broken);
@@ -52,17 +52,18 @@ export function answerReader(settings: HttpSettings, sink: AnswerSink): AnswerRe
 /** Reads a stream to its end. Returns the error that interrupted it, if any. */
 async function readToEnd(
   response: HttpReply,
-  { waiting, controller, limit }: Posted,
+  posted: Posted,
   { settings, sink, backoff, position }: StreamState & { backoff: Backoff | undefined },
 ): Promise<Error | undefined> {
   const { clock } = settings;
+  const { controller, limit } = posted;
   let timer: unknown;
   try {
     const lingering: MessageSink = {
       message: (value) => {
         backoff?.reset();
         sink.message(value);
-        if (waiting.size > 0 || timer !== undefined) return;
+        if (!posted.isAnswered || timer !== undefined) return;
         timer = clock.setTimeout(() => controller.abort(routineEnd), LINGER_MS);
       },
       malformed: (error) => sink.malformed(error),
@@ -71,7 +72,7 @@ async function readToEnd(
     return undefined;
   } catch (error) {
     // The server would send an event that is too large again.
-    if (waiting.size > 0 && error instanceof LocalError && error.code === "too_large") throw error;
+    if (!posted.isAnswered && error instanceof LocalError && error.code === "too_large") throw error;
     return error as Error;
   } finally {
     if (timer !== undefined) clock.clearTimeout(timer);
