@@ -4,7 +4,7 @@ import type { Prompt } from "../prompts.ts";
 import type { SamplingContent, SamplingMessage } from "../sampling.ts";
 import { type Tool, moveStructuredContent } from "../tools.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-06-18.ts";
-import { type Encoder, deriveEncoder, without } from "./encoder.ts";
+import { type Encoder, deriveEncoder, mapMessages, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
 /** Has batches, and no elicitation, structured results, resource links or titles. */
@@ -23,37 +23,30 @@ export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   resource: encodeResource,
   resourceTemplate: encodeResource,
   content: encodeContent,
-  callToolResult: (result) => moveStructuredContent({ ...result, content: result.content.map(encodeContent) }),
-  getPromptResult: (result) => ({
-    ...result,
-    messages: result.messages.map((message) => ({ ...message, content: encodeContent(message.content) })),
-  }),
+  callToolResult: moveStructuredContent,
   readResourceResult: (result) => ({
-    ...result,
+    ...newerEncoder.readResourceResult(result),
     contents: result.contents.map((content) => without(content, "_meta")),
   }),
-  implementation: (implementation) => without(implementation, "title"),
-  createMessage: (params) => ({
-    ...params,
-    messages: params.messages.map((message) => ({ ...message, content: encodeSampled(message.content) })),
-  }),
+  implementation: (implementation) => without(newerEncoder.implementation(implementation), "title"),
+  createMessage: (params) => mapMessages(newerEncoder.createMessage(params), encodeSampled),
 });
 
 /** The title of a tool was part of its annotations. */
 function encodeTool(tool: Tool): Tool {
   const { title } = tool;
-  const encoded = without(tool, "title", "outputSchema", "_meta");
+  const encoded = without(newerEncoder.tool(tool), "title", "outputSchema", "_meta");
   return title === undefined ? encoded : { ...encoded, annotations: { title, ...encoded.annotations } };
 }
 
 function encodePrompt(prompt: Prompt): Prompt {
-  const encoded = describeByTitle(without(prompt, "_meta"));
+  const encoded = describeByTitle(without(newerEncoder.prompt(prompt), "_meta"));
   if (!encoded.arguments) return encoded;
   return { ...encoded, arguments: encoded.arguments.map(describeByTitle) };
 }
 
 function encodeResource<T extends { title?: string; description?: string; annotations?: Annotations }>(resource: T): T {
-  return encodeAnnotations(describeByTitle(without(resource, "_meta")));
+  return encodeAnnotations(describeByTitle(without(resource, "icons", "_meta")));
 }
 
 /** Prompts and resources had no title. The title replaces a missing description. */
@@ -71,7 +64,7 @@ function encodeAnnotations<T extends { annotations?: Annotations }>(thing: T): T
 
 function encodeContent(content: ContentBlock): ContentBlock {
   if (content.type === "resource_link") return linkAsText(content);
-  const encoded = encodeAnnotations(without(content, "_meta"));
+  const encoded = encodeAnnotations(without(content, "icons", "_meta"));
   return encoded.type === "resource" ? { ...encoded, resource: without(encoded.resource, "_meta") } : encoded;
 }
 

@@ -1,7 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import type { ContentBlock } from "../content.ts";
 import type { ElicitParams, ElicitResult, RequestedSchema } from "../elicitation.ts";
 import { Notification } from "../methods.ts";
 import type { CreateMessageParams, SamplingContent, SamplingMessage } from "../sampling.ts";
@@ -23,30 +22,15 @@ export const revision: Revision = {
 };
 
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
-  tool: (tool) => without(tool, "icons"),
+  tool: (tool) => without(newerEncoder.tool(tool), "icons"),
   prompt: (prompt) => without(prompt, "icons"),
   resource: (resource) => without(resource, "icons"),
   resourceTemplate: (template) => without(template, "icons"),
-  content: withoutIcons,
-  callToolResult: (result) =>
-    result.content.some(hasIcons) ? { ...result, content: result.content.map(withoutIcons) } : result,
-  getPromptResult: (result) => {
-    if (!result.messages.some(({ content }) => hasIcons(content))) return result;
-    const messages = result.messages.map((message) => ({ ...message, content: withoutIcons(message.content) }));
-    return { ...result, messages };
-  },
+  content: (content) => without(content, "icons"),
   implementation: (implementation) => without(implementation, "icons", "description", "websiteUrl"),
   elicitation: encodeElicitation,
   createMessage: encodeSampling,
 });
-
-function hasIcons(content: ContentBlock): boolean {
-  return "icons" in content;
-}
-
-function withoutIcons(content: ContentBlock): ContentBlock {
-  return without(content, "icons");
-}
 
 /** A sampling message held one content block, without tools. Several blocks become as many messages. */
 function encodeSampling(params: CreateMessageParams): CreateMessageParams {

@@ -30,9 +30,10 @@ export interface Encoder {
   prompt: (prompt: Prompt) => Prompt;
   resource: (resource: Resource) => Resource;
   resourceTemplate: (template: ResourceTemplate) => ResourceTemplate;
+  /** Encodes a content block of a tool or prompt. */
   content: (content: ContentBlock) => ContentBlock;
+  /** Encodes the members of a result other than its content. */
   callToolResult: (result: CallToolResult) => CallToolResult;
-  getPromptResult: (result: GetPromptResult) => GetPromptResult;
   readResourceResult: (result: ReadResourceResult) => ReadResourceResult;
   implementation: (implementation: Implementation) => Implementation;
   progress: (params: JsonObject) => JsonObject;
@@ -50,7 +51,6 @@ export const identity: Encoder = {
   resourceTemplate: same,
   content: same,
   callToolResult: same,
-  getPromptResult: same,
   readResourceResult: same,
   implementation: same,
   progress: same,
@@ -58,39 +58,12 @@ export const identity: Encoder = {
   createMessage: same,
 };
 
-/** Returns the encoder of an older revision: the encoder of the next newer revision, followed by the given changes. */
-export function deriveEncoder(newer: Encoder, changes: Partial<Encoder>): Encoder {
-  return {
-    tool: chain(newer.tool, changes.tool),
-    prompt: chain(newer.prompt, changes.prompt),
-    resource: chain(newer.resource, changes.resource),
-    resourceTemplate: chain(newer.resourceTemplate, changes.resourceTemplate),
-    content: chain(newer.content, changes.content),
-    callToolResult: chain(newer.callToolResult, changes.callToolResult),
-    getPromptResult: chain(newer.getPromptResult, changes.getPromptResult),
-    readResourceResult: chain(newer.readResourceResult, changes.readResourceResult),
-    implementation: chain(newer.implementation, changes.implementation),
-    progress: chain(newer.progress, changes.progress),
-    elicitation: chainElicitation(newer.elicitation, changes.elicitation),
-    createMessage: chain(newer.createMessage, changes.createMessage),
-  };
-}
-
-function chain<T>(first: (value: T) => T, second: ((value: T) => T) | undefined): (value: T) => T {
-  if (!second) return first;
-  return first === same ? second : (value) => second(first(value));
-}
-
-function chainElicitation(
-  first: Encoder["elicitation"],
-  second: Encoder["elicitation"] | undefined,
-): Encoder["elicitation"] {
-  if (!second) return first;
-  return (params) => {
-    const newer = first(params);
-    const older = second(newer.params);
-    return { params: older.params, decode: (result) => newer.decode(older.decode(result)) };
-  };
+/**
+ * Returns the encoder of an older revision: that of the next newer revision with some functions replaced. Each replacement
+ * calls the function that it replaces if both have an effect on the same value.
+ */
+export function deriveEncoder(newer: Encoder, replacements: Partial<Encoder>): Encoder {
+  return { ...newer, ...replacements };
 }
 
 /** Returns a copy of an object without some of its members, or the object itself if it has none of them. */
@@ -120,13 +93,24 @@ export function encodeResult(
   if (result instanceof Prepared) return result;
   let encoded: object = result;
   if (method === Method.callTool && "content" in result) {
-    encoded = encoder.callToolResult(result as unknown as CallToolResult);
+    encoded = encodeToolResult(encoder, result as unknown as CallToolResult);
   } else if (method === Method.getPrompt && "messages" in result) {
-    encoded = encoder.getPromptResult(result as unknown as GetPromptResult);
+    encoded = mapMessages(result as unknown as GetPromptResult, encoder.content);
   } else if (method === Method.readResource && "contents" in result) {
     encoded = encoder.readResourceResult(result as unknown as ReadResourceResult);
   }
   return revision.typedResults ? withEnvelope(encoded as JsonObject, serverInfo) : (encoded as JsonObject);
+}
+
+/** Encodes the content and the other members of a tool's result. */
+export function encodeToolResult({ content: encode, callToolResult }: Encoder, result: CallToolResult): CallToolResult {
+  return callToolResult(encode === same ? result : { ...result, content: result.content.map(encode) });
+}
+
+/** Encodes the content of messages. */
+export function mapMessages<C, T extends { messages: { content: C }[] }>(value: T, encode: (content: C) => C): T {
+  if (encode === same) return value;
+  return { ...value, messages: value.messages.map((message) => ({ ...message, content: encode(message.content) })) };
 }
 
 /**
