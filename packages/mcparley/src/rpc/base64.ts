@@ -56,6 +56,16 @@ export function fromBase64(encoded: string): Bytes {
   return bytes;
 }
 
+/**
+ * Returns whether a text is base64 with its padding.
+ *
+ * It searches the first character that is no digit. A pattern for the whole text would note a position for each digit, to return to it.
+ */
+export function isBase64(text: string): boolean {
+  const end = text.search(/[^A-Za-z0-9+/]/);
+  return text.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(text.slice(end)));
+}
+
 /** Encodes bytes as base64url without padding. */
 export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");

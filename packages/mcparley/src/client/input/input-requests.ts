@@ -1,7 +1,7 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { ErrorCode, Cancelled, Declined } from "../../mcp/errors.ts";
-import { findNotJson } from "../../rpc/not-json.ts";
+import { findNotJson } from "../../rpc/json-values.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Root } from "../../mcp/roots.ts";

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from "../../rpc/base64.ts";
+import { fromBase64, isBase64, toBase64 } from "../../rpc/base64.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { McpHeaderType } from "./mirrored-headers.ts";
 
@@ -24,7 +24,7 @@ export function decodeHeaderValue(header: string): string | undefined {
   if (!isEncoded) return /^[\t -~]*$/.test(header) ? header : undefined;
   const encoded = header.slice(prefix.length, -suffix.length);
   // atob accepts spaces and missing padding; the specification does not.
-  if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return undefined;
+  if (!isBase64(encoded)) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(fromBase64(encoded));
   } catch {
