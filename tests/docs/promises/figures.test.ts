@@ -73,8 +73,8 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["Requests of a server at once | 100", "client/legacy/incoming-requests.ts maxIncoming"],
     ["Responses sent at the same time | 8", "client/legacy/incoming-requests.ts maxSending"],
     ["refusals over 100 are dropped", "client/legacy/incoming-requests.ts maxIncoming"],
-    ["Custom notifications that wait | 100", "client/connect/custom-notifications.ts maxWaiting"],
-    ["a reply to `resources/read` is 24 MiB", "client/calls/client.ts maxReply"],
+    ["Custom notifications that wait | 100", "client/connect/server-messages.ts maxWaiting"],
+    ["a reply to `resources/read` is 24 MiB", "client/client.ts maxReply"],
     ["A skill may have 16 MiB", "extensions/skills/skill-entry.ts bytes"],
   ],
   "security-advisories.md": [

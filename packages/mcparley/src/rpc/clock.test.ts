@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { connect } from "../client.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../testing/peer-transports.ts";
-import { openClient } from "../client/connect/open-client.ts";
+import { openClient } from "../client/open-client.ts";
 import { pause, within } from "./abort.ts";
 import { systemClock, wakefulClock } from "./clock.ts";
 import { PendingRequests } from "./pending-requests.ts";

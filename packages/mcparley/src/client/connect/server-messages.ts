@@ -1,23 +1,35 @@
+import { boundedQueue } from "../../rpc/bounded-queue.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcNotification } from "../../rpc/messages.ts";
+import { isCustom } from "../../mcp/custom-notifications.ts";
 import { loggingLevels } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../core.ts";
 import { loadLegacy } from "../legacy/load.ts";
 import type { ClientConnection, ConnectionHandlers } from "./client-connection.ts";
-import { receiveCustom } from "./custom-notifications.ts";
+
+/** Maximum number of custom notifications that wait for the handler. Further ones are dropped. */
+const maxWaiting = 100;
 
 /** Makes the handlers for the messages and the states of the client's connections. */
 export function serverMessages(core: ClientCore): ConnectionHandlers {
+  const { options, report } = core;
+  const why = `More than ${maxWaiting} notifications of the server wait for onNotification. Later ones are dropped.`;
+  const enqueue = boundedQueue({ max: maxWaiting, report, onFull: () => report(new LocalError("too_large", why)) });
   return {
-    report: (error) => core.report(error),
+    report,
     waits: () => core.waits.pauseAll(),
     lost: (reason, connection) => core.subscriptions?.lost(reason, connection),
     interrupted: (cause, connection) => {
       if (!cause) forgetLists(core);
       core.subscriptions?.interrupted(cause, connection);
     },
-    notification: (message, connection) => handleNotification(core, message, connection),
+    notification(message, connection) {
+      handleNotification(core, message, connection);
+      const { method, params = {} } = message;
+      if (options.onNotification && isCustom(method)) enqueue(() => options.onNotification?.({ method, params }));
+    },
   };
 }
 
@@ -43,5 +55,4 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
   if (method === Notification.toolsChanged) core.tools.clear();
   core.cache?.invalidate(method, params);
   core.subscriptions?.notified(message, connection);
-  if (core.options.onNotification) receiveCustom(core, message);
 }

@@ -5,9 +5,9 @@ import { createServer } from "../../server/create-server.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { CachedResults } from "./cache.ts";
-import type { Client } from "../calls/client.ts";
+import type { Client } from "../client.ts";
 import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 
 const ttlMs = 1000;
 

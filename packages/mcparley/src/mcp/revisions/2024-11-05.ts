@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../content.ts";
 import type { SamplingContent } from "../sampling.ts";
-import type { Tool } from "../tools.ts";
+import { type Tool, moveStructuredContent } from "../tools.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-03-26.ts";
 import { type Encoder, deriveEncoder, mapMessages, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
@@ -17,6 +17,7 @@ export const revision: Revision = {
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   tool: encodeTool,
   content: (content) => encodeAudio(newerEncoder.content(content)),
+  callToolResult: moveStructuredContent,
   progress: (params) => without(params, "message"),
   createMessage: (params) => mapMessages(newerEncoder.createMessage(params), encodeSampled),
 });

@@ -30,10 +30,9 @@ export interface Encoder {
   prompt: (prompt: Prompt) => Prompt;
   resource: (resource: Resource) => Resource;
   resourceTemplate: (template: ResourceTemplate) => ResourceTemplate;
-  /** Encodes a content block of a tool or prompt. */
   content: (content: ContentBlock) => ContentBlock;
-  /** Encodes the members of a result other than its content. */
   callToolResult: (result: CallToolResult) => CallToolResult;
+  getPromptResult: (result: GetPromptResult) => GetPromptResult;
   readResourceResult: (result: ReadResourceResult) => ReadResourceResult;
   implementation: (implementation: Implementation) => Implementation;
   progress: (params: JsonObject) => JsonObject;
@@ -51,6 +50,7 @@ export const identity: Encoder = {
   resourceTemplate: same,
   content: same,
   callToolResult: same,
+  getPromptResult: same,
   readResourceResult: same,
   implementation: same,
   progress: same,
@@ -61,9 +61,23 @@ export const identity: Encoder = {
 /**
  * Returns the encoder of an older revision: that of the next newer revision with some functions replaced. Each replacement
  * calls the function that it replaces if both have an effect on the same value.
+ *
+ * `content` is also used for the content of results. `callToolResult` encodes the other members.
  */
 export function deriveEncoder(newer: Encoder, replacements: Partial<Encoder>): Encoder {
-  return { ...newer, ...replacements };
+  const encoder = { ...newer, ...replacements };
+  const { content } = replacements;
+  if (!content) return encoder;
+  return {
+    ...encoder,
+    callToolResult: (result) => encoder.callToolResult({ ...result, content: result.content.map(content) }),
+    getPromptResult: (result) => mapMessages(result, content),
+  };
+}
+
+/** Encodes the content of messages. */
+export function mapMessages<C, T extends { messages: { content: C }[] }>(value: T, encode: (content: C) => C): T {
+  return { ...value, messages: value.messages.map((message) => ({ ...message, content: encode(message.content) })) };
 }
 
 /** Returns a copy of an object without some of its members, or the object itself if it has none of them. */
@@ -93,24 +107,13 @@ export function encodeResult(
   if (result instanceof Prepared) return result;
   let encoded: object = result;
   if (method === Method.callTool && "content" in result) {
-    encoded = encodeToolResult(encoder, result as unknown as CallToolResult);
+    encoded = encoder.callToolResult(result as unknown as CallToolResult);
   } else if (method === Method.getPrompt && "messages" in result) {
-    encoded = mapMessages(result as unknown as GetPromptResult, encoder.content);
+    encoded = encoder.getPromptResult(result as unknown as GetPromptResult);
   } else if (method === Method.readResource && "contents" in result) {
     encoded = encoder.readResourceResult(result as unknown as ReadResourceResult);
   }
   return revision.typedResults ? withEnvelope(encoded as JsonObject, serverInfo) : (encoded as JsonObject);
-}
-
-/** Encodes the content and the other members of a tool's result. */
-export function encodeToolResult({ content: encode, callToolResult }: Encoder, result: CallToolResult): CallToolResult {
-  return callToolResult(encode === same ? result : { ...result, content: result.content.map(encode) });
-}
-
-/** Encodes the content of messages. */
-export function mapMessages<C, T extends { messages: { content: C }[] }>(value: T, encode: (content: C) => C): T {
-  if (encode === same) return value;
-  return { ...value, messages: value.messages.map((message) => ({ ...message, content: encode(message.content) })) };
 }
 
 /**

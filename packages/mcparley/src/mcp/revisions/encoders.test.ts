@@ -12,7 +12,7 @@ import {
   revisions,
   supportedVersions,
 } from "./index.ts";
-import { type Encoder, encodeToolResult, mapMessages } from "./encoder.ts";
+import type { Encoder } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
 function encoder(version: string): Encoder {
@@ -122,11 +122,11 @@ describe("content", () => {
 
   test("the content of results and prompts is encoded", () => {
     const first = encoder("2024-11-05");
-    const result = encodeToolResult(first, { content: [link, sound], structuredContent: { a: 1 } });
+    const result = first.callToolResult({ content: [link, sound], structuredContent: { a: 1 } });
     expect(result.content.map(({ type }) => type)).toEqual(["text", "resource"]);
     expect(result).not.toHaveProperty("structuredContent");
     expect(result).toMatchObject(moved({ a: 1 }));
-    const prompt = mapMessages({ messages: [{ content: sound }] }, first.content);
+    const prompt = first.getPromptResult({ messages: [{ role: "user", content: sound }] });
     expect(prompt.messages[0]?.content.type).toBe("resource");
   });
 });

@@ -1,6 +1,5 @@
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { readCursor } from "../../../mcp/resources.ts";
-import { encodeToolResult } from "../../../mcp/revisions/encoder.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
@@ -112,7 +111,7 @@ async function waitForResult(call: Call, runner: Runner): Promise<JsonObject> {
   if (record.error) throw ProtocolError.from(record.error);
   if (!record.result) throw new ProtocolError(ErrorCode.InternalError, "The task was cancelled.");
   // Only calls of tools become tasks, and their results were checked before they were stored.
-  const { _meta: meta, ...encoded } = encodeToolResult(call.encoder, record.result as unknown as CallToolResult);
+  const { _meta: meta, ...encoded } = call.encoder.callToolResult(record.result as unknown as CallToolResult);
   return { ...encoded, _meta: { ...meta, [relatedTask]: { taskId } } };
 }
 

@@ -1,23 +1,24 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import type { CompleteResult, CompletionReference } from "../../mcp/completion.ts";
-import type { LoggingLevel } from "../../mcp/logging.ts";
-import { Method, Notification } from "../../mcp/methods.ts";
-import type { GetPromptResult, Prompt } from "../../mcp/prompts.ts";
-import { findRevision } from "../../mcp/revisions/index.ts";
-import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/resources.ts";
-import type { CallToolResult, Tool } from "../../mcp/tools.ts";
-import { sendCustom } from "../connect/custom-notifications.ts";
-import type { ServerInfo } from "../connect/session.ts";
-import { type RequestOptions, checkTimeouts } from "../options.ts";
-import type { ServerChange, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
-import { type ToolCallArguments, type ToolCallValue, byName } from "../typed-client.ts";
-import type { CallOptions, CallRequest, ClientCore } from "../core.ts";
-import type { PagedList } from "../lists/list-pages.ts";
-import { listPrompts, listResourceTemplates, listResources, listTools } from "../lists/lists.ts";
-import { perform } from "./perform.ts";
-import { readToolResult, valueOf } from "./tool-results.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
+import { checkCustom } from "../mcp/custom-notifications.ts";
+import type { CompleteResult, CompletionReference } from "../mcp/completion.ts";
+import type { LoggingLevel } from "../mcp/logging.ts";
+import { Method, Notification } from "../mcp/methods.ts";
+import type { GetPromptResult, Prompt } from "../mcp/prompts.ts";
+import { findRevision } from "../mcp/revisions/index.ts";
+import type { ReadResourceResult, Resource, ResourceTemplate } from "../mcp/resources.ts";
+import type { CallToolResult, Tool } from "../mcp/tools.ts";
+import { requireSendable } from "./calls/check-request.ts";
+import type { ServerInfo } from "./connect/session.ts";
+import { type RequestOptions, checkTimeouts } from "./options.ts";
+import type { ServerChange, ListenFilter, Subscription } from "./subscriptions/subscription.ts";
+import { type ToolCallArguments, type ToolCallValue, byName } from "./typed-client.ts";
+import type { CallOptions, CallRequest, ClientCore } from "./core.ts";
+import type { PagedList } from "./lists/list-pages.ts";
+import { listPrompts, listResourceTemplates, listResources, listTools } from "./lists/lists.ts";
+import { perform } from "./calls/perform.ts";
+import { readToolResult, valueOf } from "./calls/tool-results.ts";
 
 interface ClientParts {
   core: ClientCore;
@@ -272,7 +273,9 @@ export class Client {
    * with `TypeError` for a name that MCP reserves, such as `notifications/progress`.
    */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    await sendCustom(this.#core, method, params);
+    checkCustom(method, params);
+    requireSendable({ what: method, params: params ?? {} });
+    (await this.#core.sessions.ensure()).connection.sendNotification(method, params);
   }
 
   /**
@@ -299,7 +302,7 @@ export class Client {
   ): Promise<Subscription> {
     checkTimeouts(options.timeout);
     // Many clients have no subscription, and its code is too large for the start.
-    const { Subscriptions } = await import("../subscriptions/subscriptions.ts");
+    const { Subscriptions } = await import("./subscriptions/subscriptions.ts");
     this.#core.subscriptions ??= new Subscriptions(this.#core);
     return this.#core.subscriptions.listen(filter, onChange, options);
   }

@@ -1,24 +1,25 @@
-import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../../rpc/pending-requests.ts";
-import { link } from "../../rpc/abort.ts";
-import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
-import { guarded } from "../../rpc/guarded.ts";
-import { Cache } from "../lists/cache.ts";
-import { makeCall } from "../calls/call.ts";
-import type { ClientCore, InputAnswers } from "../core.ts";
-import { Client } from "../calls/client.ts";
-import { KnownTools } from "../calls/known-tools.ts";
-import { toolPages } from "../lists/lists.ts";
-import { infoWithSafeIcons } from "../lists/safe-icons.ts";
-import { sendWithin } from "../calls/perform.ts";
-import { declaring, isExtensionList, preparedCapabilities } from "../client-capabilities.ts";
-import { loadLegacy } from "../legacy/load.ts";
-import { type ConnectOptions, checkTimeouts } from "../options.ts";
-import { ClientConnection } from "./client-connection.ts";
-import { negotiate } from "./find-revision.ts";
-import { serverMessages } from "./server-messages.ts";
-import { type Session, Sessions } from "./session.ts";
-import type { TransportFactory } from "./transports.ts";
+import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../rpc/pending-requests.ts";
+import { link } from "../rpc/abort.ts";
+import { checkTime, systemClock, wakefulClock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { guarded } from "../rpc/guarded.ts";
+import { Cache } from "./lists/cache.ts";
+import { makeCall } from "./calls/call.ts";
+import type { ClientCore, InputAnswers } from "./core.ts";
+import { Client } from "./client.ts";
+import { KnownTools } from "./calls/known-tools.ts";
+import { toolPages } from "./lists/lists.ts";
+import { infoWithSafeIcons } from "./lists/safe-icons.ts";
+import { sendWithin } from "./calls/perform.ts";
+import { declaring, isExtensionList, preparedCapabilities } from "./client-capabilities.ts";
+import { loadLegacy } from "./legacy/load.ts";
+import { type ConnectOptions, checkTimeouts } from "./options.ts";
+import { ClientConnection, type ConnectionHandlers } from "./connect/client-connection.ts";
+import type { Opening } from "./connect/handshake.ts";
+import { negotiate } from "./connect/find-revision.ts";
+import { serverMessages } from "./connect/server-messages.ts";
+import { type Session, Sessions } from "./connect/session.ts";
+import type { TransportFactory } from "./connect/transports.ts";
 
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
 const defaultProbe = 5000;
@@ -52,11 +53,12 @@ export async function openClient(transports: TransportFactory, options: ConnectO
   const core: ClientCore = makeCore(transports, declared, {
     closing: closing.signal,
     sessions: new Sessions({
-      open: () => openSession(core, signal, (closed) => void unfinished.push(closed)),
+      open: () => openSession(core, { handlers, signal, closing: (closed) => void unfinished.push(closed) }),
       once: transports.once === true,
       lost: (reason) => core.report(reason),
     }),
   });
+  const handlers = serverMessages(core);
   const close = async (): Promise<void> => {
     const closed = new LocalError("closed", "The client was closed.");
     closing.abort(closed);
@@ -67,7 +69,7 @@ export async function openClient(transports: TransportFactory, options: ConnectO
   };
   try {
     // Few clients have extensions with code.
-    if (isExtensionList(declared.extensions)) core.extensions = (await import("../calls/extensions.ts")).extensionSteps;
+    if (isExtensionList(declared.extensions)) core.extensions = (await import("./calls/extensions.ts")).extensionSteps;
     const { server } = await core.sessions.ensure();
     // The signal of the options only ends the first connection attempt.
     signal = undefined;
@@ -83,8 +85,11 @@ export async function openClient(transports: TransportFactory, options: ConnectO
 
 async function openSession(
   core: ClientCore,
-  signal: AbortSignal | undefined,
-  closing: (closed: Promise<void>) => void,
+  {
+    handlers,
+    signal,
+    closing,
+  }: { handlers: ConnectionHandlers; signal: AbortSignal | undefined; closing: Opening["closing"] },
 ): Promise<Session> {
   const { transports, clock, offer, options } = core;
   const linked = link(core.closing, signal);
@@ -95,7 +100,7 @@ async function openSession(
       clock: options.clock ?? wakefulClock,
       offer,
       closing,
-      makeConnection: (transport) => new ClientConnection(transport, clock, serverMessages(core)),
+      makeConnection: (transport) => new ClientConnection(transport, clock, handlers),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
@@ -128,7 +133,7 @@ function makeCore(
     sessions,
     // Most servers ask for no input, and the code needs the JSON Schema reader for forms.
     input: () =>
-      (input ??= import("../input/input-rounds.ts").then(({ inputAnswers }) => inputAnswers(options, core.report))),
+      (input ??= import("./input/input-rounds.ts").then(({ inputAnswers }) => inputAnswers(options, core.report))),
     extensions: undefined,
     subscriptions: undefined,
     offer: { info: options.info ?? defaultInfo, capabilities: preparedCapabilities(options) },
