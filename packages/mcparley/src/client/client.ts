@@ -16,7 +16,7 @@ import type { ServerChange, ListenFilter, Subscription } from "./subscriptions/s
 import { type ToolCallArguments, type ToolCallValue, byName } from "./typed-client.ts";
 import type { CallOptions, CallRequest, ClientCore } from "./core.ts";
 import type { PagedList } from "./lists/list-pages.ts";
-import { listPrompts, listResourceTemplates, listResources, listTools } from "./lists/lists.ts";
+import { listEntries, listTools } from "./lists/lists.ts";
 import { perform } from "./calls/perform.ts";
 import { readToolResult, valueOf } from "./calls/tool-results.ts";
 
@@ -34,12 +34,14 @@ interface ClientParts {
  * next request.
  */
 export class Client {
-  readonly #parts: ClientParts;
+  readonly #core: ClientCore;
+  readonly #close: () => Promise<void>;
   #server: ServerInfo;
 
-  constructor(parts: ClientParts) {
-    this.#parts = parts;
-    this.#server = parts.server;
+  constructor({ core, server, close }: ClientParts) {
+    this.#core = core;
+    this.#close = close;
+    this.#server = server;
     // They are no members of the class, because only the type of a server defines their names.
     Object.defineProperties(this, {
       tools: { value: byName((name, args, options) => (this as Client).callTool(name, args, options)) },
@@ -97,17 +99,17 @@ export class Client {
 
   /** Lists the prompts of the server. See `listTools`. */
   listPrompts(options: RequestOptions = {}): PagedList<Prompt> {
-    return listPrompts(this.#core, options);
+    return listEntries(this.#core, Method.listPrompts, options);
   }
 
   /** Lists the resources of the server, without templates. See `listTools`. */
   listResources(options: RequestOptions = {}): PagedList<Resource> {
-    return listResources(this.#core, options);
+    return listEntries(this.#core, Method.listResources, options);
   }
 
   /** Lists the resource templates of the server. See `listTools`. */
   listResourceTemplates(options: RequestOptions = {}): PagedList<ResourceTemplate> {
-    return listResourceTemplates(this.#core, options);
+    return listEntries(this.#core, Method.listResourceTemplates, options);
   }
 
   /**
@@ -313,15 +315,11 @@ export class Client {
    * If calls were aborted whose tasks are not cancelled yet, waits up to two seconds for the cancellations.
    */
   close(): Promise<void> {
-    return this.#parts.close();
+    return this.#close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  get #core(): ClientCore {
-    return this.#parts.core;
   }
 }
 

@@ -113,12 +113,8 @@ export class KnownTools {
  * so the code that reads the marks is loaded with the first tool that does.
  */
 export function headersOf({ inputSchema }: Tool): Awaitable<readonly McpHeader[]> {
-  return hasMark(inputSchema) ? readMarks(inputSchema) : [];
-}
-
-async function readMarks(inputSchema: JsonObject): Promise<readonly McpHeader[]> {
-  const { mcpHeaders } = await import("../../mcp/headers/mirrored-headers.ts");
-  return mcpHeaders(inputSchema);
+  if (!hasMark(inputSchema)) return [];
+  return import("../../mcp/headers/mirrored-headers.ts").then(({ mcpHeaders }) => mcpHeaders(inputSchema));
 }
 
 /**

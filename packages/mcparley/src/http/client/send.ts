@@ -2,8 +2,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { Authorization } from "./auth.ts";
 import { loadExplanations } from "./load-explanations.ts";
 import { asksForAuthorization, discard } from "./response.ts";
-import { type HttpSettings, lowerCase } from "./settings.ts";
-import { redirectTarget } from "./redirect.ts";
+import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
 import type { HttpReply, SendInit } from "./reply.ts";
 
 /** An HTTP request to send. */
@@ -25,6 +24,8 @@ export interface Outgoing {
 const MAX_CHALLENGES = 3;
 /** Maximum number of repetitions. A request is also repeated after the challenges of other requests. */
 const MAX_REPEATS = 30;
+/** Maximum number of redirects in a row. */
+const MAX_HOPS = 3;
 
 const unauthorized: Authorization = { headers: {}, generation: 0 };
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -76,6 +77,23 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     url = target;
     hops = 0;
   }
+}
+
+/**
+ * Returns the URL of a redirect. Throws `http` unless the redirect keeps the origin and the method: others would send
+ * messages and headers elsewhere.
+ */
+function redirectTarget(response: HttpReply, from: URL, hops: number): URL {
+  const { status } = response;
+  const location = response.headers.get("location");
+  const to = location === null || !URL.canParse(location, from.href) ? undefined : new URL(location, from);
+  const follows = to?.origin === from.origin && (status === 307 || status === 308);
+  if (follows && hops < MAX_HOPS) return to;
+  const where = to ? ` to ${nameOf(to)}` : "";
+  const why = follows ? `more than ${MAX_HOPS} times` : "which is not followed";
+  const cure = to ? " Connect to that URL if you trust it." : "";
+  const message = `${nameOf(from)} redirects${where} (${status}), ${why}.${cure}`;
+  throw new LocalError("http", message, { data: { status, location: to && nameOf(to) } });
 }
 
 /** Makes the error for a request without a response. */
