@@ -1,5 +1,5 @@
 import { type JsonSchema, SchemaError, shorten } from "../schema/schema.ts";
-import { type JsonObject, isObject } from "../rpc/messages.ts";
+import { type JsonObject, isObject, isStrings } from "../rpc/messages.ts";
 import type { RequestedSchema } from "./elicitation.ts";
 
 /** The keywords that each kind of field can have, with an example value of their type. */
@@ -87,19 +87,12 @@ function keep(field: JsonSchema, kind: string): object {
   return Object.fromEntries(kept);
 }
 
-function isString(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(isString);
-}
-
 /** Resolves local references, at most 16 in a row, because libraries move named schemas to `$defs`. */
 function dereference(schema: unknown, root: JsonSchema): JsonSchema {
   let found = isObject(schema) ? schema : {};
-  for (let hops = 0; hops < 16 && isString(found["$ref"]); hops++) {
+  for (let hops = 0; hops < 16; hops++) {
     const { $ref, ...beside } = found;
+    if (typeof $ref !== "string") break;
     const [document, ...steps] = $ref.split("/");
     const target = steps.reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), root);
     found = { ...(document === "#" && isObject(target) ? target : {}), ...beside };

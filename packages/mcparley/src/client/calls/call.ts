@@ -1,3 +1,4 @@
+import { link, unlessAborted } from "../../rpc/abort.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
@@ -65,6 +66,19 @@ export async function waitFor<T>(call: Call, needed: Promise<T>): Promise<T> {
   const onPaused = (ms: number): void => void (call.endsAt += ms);
   await waits.wait(id, { what, ...limitsOf(call), signal: options.signal, onPaused });
   return needed;
+}
+
+/** Runs work of a call with a signal. Rejects, and aborts the signal, when the caller aborts the call or closes the client. */
+export async function runAbortable<T>(
+  { core, options, what }: Call,
+  run: (signal: AbortSignal) => Awaitable<T>,
+): Promise<T> {
+  const { signal, unlink } = link(options.signal, core.closing);
+  try {
+    return await unlessAborted(Promise.resolve(run(signal)), signal, what);
+  } finally {
+    unlink();
+  }
 }
 
 /** Waits for an answer of the user. The time that it takes does not count towards the total timeout of the call. */

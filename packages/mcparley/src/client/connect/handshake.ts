@@ -1,6 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject, isStrings } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
@@ -91,8 +91,4 @@ export function negotiated(
     supportedVersions: versions,
   };
   return { revision, server };
-}
-
-export function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }

@@ -1,10 +1,10 @@
 import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
-import { isObject } from "../../rpc/messages.ts";
+import { isObject, isStrings } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { findRevision, revisions } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Call } from "../core.ts";
-import { NotSupported, isStrings } from "./handshake.ts";
+import { NotSupported } from "./handshake.ts";
 import type { Session } from "./session.ts";
 
 /*
