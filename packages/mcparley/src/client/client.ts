@@ -191,8 +191,8 @@ export class Client {
    */
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
     // A file of 16 MiB in base64, with its envelope: the largest file of a skill that hosts support.
-    const limited: CallOptions = { maxReply: 25_165_824, ...options };
-    const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, limited);
+    const callOptions: CallOptions = { maxReply: 25_165_824, ...options };
+    const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, callOptions);
     return withList<ReadResourceResult>(Method.readResource, result, "contents");
   }
 
@@ -222,7 +222,7 @@ export class Client {
     if (isObject(completion) && Array.isArray(completion.values)) {
       return { ...completion, values: completion.values.filter((value) => typeof value === "string") };
     }
-    throw malformed(Method.complete, 'an object "completion" with an array "values"');
+    throw malformedResult(Method.complete, 'an object "completion" with an array "values"');
   }
 
   /** Sends a request that has no effect, to check that the server answers. */
@@ -332,9 +332,9 @@ function withList<T>(method: string, result: JsonObject, member: string): T {
   const value = result[member];
   if (Array.isArray(value)) return result as T;
   if (isObject(value) || typeof value === "string") return { ...result, [member]: [value] } as T;
-  throw malformed(method, `an array "${member}"`);
+  throw malformedResult(method, `an array "${member}"`);
 }
 
-function malformed(method: string, what: string): LocalError {
+function malformedResult(method: string, what: string): LocalError {
   return new LocalError("invalid_message", `The result of ${method} must contain ${what}.`);
 }

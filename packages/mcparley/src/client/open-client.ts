@@ -47,38 +47,39 @@ export async function openClient(transports: TransportFactory, options: ConnectO
   checkTime("pingInterval", options.pingInterval);
   const closing = new AbortController();
   /** The connections that are closed after the caller has aborted. */
-  const unfinished: Promise<void>[] = [];
+  const closings: Promise<void>[] = [];
   let { signal } = options;
-  const declared = transports.extension === undefined ? options : declaring(options, transports.extension);
-  const core: ClientCore = makeCore(transports, declared, {
+  const clientOptions = transports.extension === undefined ? options : declaring(options, transports.extension);
+  const core: ClientCore = makeCore(transports, clientOptions, {
     closing: closing.signal,
     sessions: new Sessions({
-      open: () => openSession(core, { handlers, signal, closing: (closed) => void unfinished.push(closed) }),
-      once: transports.once === true,
-      lost: (reason) => core.report(reason),
+      open: () => openSession(core, { handlers, signal, closing: (end) => void closings.push(end) }),
+      opensOnce: transports.once === true,
+      onLost: (reason) => core.report(reason),
     }),
   });
   const handlers = serverMessages(core);
   const close = async (): Promise<void> => {
-    const closed = new LocalError("closed", "The client was closed.");
-    closing.abort(closed);
-    core.waits.failAll(closed);
+    const reason = new LocalError("closed", "The client was closed.");
+    closing.abort(reason);
+    core.waits.failAll(reason);
     // The work of extensions may continue for a limited time.
     await core.sessions.close(core.extensions?.finish(core));
-    await Promise.all(unfinished);
+    await Promise.all(closings);
   };
   try {
     // Few clients have extensions with code.
-    if (isExtensionList(declared.extensions)) core.extensions = (await import("./calls/extensions.ts")).extensionSteps;
+    if (isExtensionList(clientOptions.extensions))
+      core.extensions = (await import("./calls/extensions.ts")).extensionSteps;
     const { server } = await core.sessions.ensure();
     // The signal of the options only ends the first connection attempt.
     signal = undefined;
     if (options.pingInterval) (await loadLegacy()).startPings(core);
     return new Client({ core, server, close });
   } catch (error) {
-    const closed = close();
+    const end = close();
     // A process may take seconds to end. A caller that aborts does not wait for it.
-    if (!signal?.aborted) await closed;
+    if (!signal?.aborted) await end;
     throw error;
   }
 }
@@ -92,7 +93,7 @@ async function openSession(
   }: { handlers: ConnectionHandlers; signal: AbortSignal | undefined; closing: Opening["closing"] },
 ): Promise<Session> {
   const { transports, clock, offer, options } = core;
-  const linked = link(core.closing, signal);
+  const scope = link(core.closing, signal);
   try {
     const { connection, revision, server } = await negotiate({
       core,
@@ -104,7 +105,7 @@ async function openSession(
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
-      signal: linked.signal,
+      signal: scope.signal,
     });
     if (revision.kind === "modern") connection.accept(undefined);
     // It may be another server than before, or another version of it.
@@ -114,7 +115,7 @@ async function openSession(
     const info = server.info && infoWithSafeIcons(server.info, transports);
     return { connection, revision, server: { ...server, info }, mirrors };
   } finally {
-    linked.unlink();
+    scope.unlink();
   }
 }
 
@@ -141,14 +142,14 @@ function makeCore(
     tools: new KnownTools(clock),
     waits: new PendingRequests(clock),
     running: new Set(),
-    unfinished: new Set(),
+    pendingWork: new Set(),
     logLevel: undefined,
     toolPages: (request) => toolPages(core, request),
-    sendWithin: (request, own, session) => sendWithin(makeCall(core, request, own), session),
-    inputSource: (during, signal) => ({
+    sendWithin: (request, requestOptions, session) => sendWithin(makeCall(core, request, requestOptions), session),
+    inputSource: (what, signal) => ({
       target: transports.target,
       server: sessions.current?.server.info,
-      during,
+      during: what,
       signal,
       progress() {},
     }),

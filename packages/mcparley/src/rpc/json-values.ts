@@ -28,28 +28,28 @@ export function findNotJson(value: unknown, path: string): string | undefined {
   }
 }
 
-function describe(original: unknown, path: string, above: Set<unknown>): string | undefined {
+function describe(original: unknown, path: string, ancestors: Set<unknown>): string | undefined {
   if (typeof original === "bigint" || typeof original === "function" || typeof original === "symbol") {
     return `${quote(path)} is a ${typeof original}`;
   }
   if (typeof original !== "object" || original === null) return undefined;
-  if (above.has(original)) return `${quote(path)} contains itself`;
+  if (ancestors.has(original)) return `${quote(path)} contains itself`;
   let value: unknown = original;
   try {
     if ("toJSON" in original && typeof original.toJSON === "function") value = original.toJSON();
   } catch (error) {
     return `${quote(path)} has a toJSON method that throws (${String((error as Error | undefined)?.message)})`;
   }
-  if (value !== original) return describe(value, path, new Set(above).add(original));
-  above.add(original);
+  if (value !== original) return describe(value, path, new Set(ancestors).add(original));
+  ancestors.add(original);
   const members = Array.isArray(original)
     ? original.map((item, index) => [index, item] as const)
     : Object.entries(original);
   for (const [name, member] of members) {
-    const wrong = describe(member, typeof name === "number" ? `${path}[${name}]` : `${path}.${name}`, above);
+    const wrong = describe(member, typeof name === "number" ? `${path}[${name}]` : `${path}.${name}`, ancestors);
     if (wrong !== undefined) return wrong;
   }
-  above.delete(original);
+  ancestors.delete(original);
   return undefined;
 }
 

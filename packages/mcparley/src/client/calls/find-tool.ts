@@ -16,7 +16,7 @@ export async function findTool(call: Call): Promise<KnownTool | undefined> {
   const { core, params, what } = call;
   const { tools } = core;
   const { name } = params;
-  call.listed = tools.generation;
+  call.listGeneration = tools.generation;
   if (tools.isSettled(name)) return tools.get(name);
   const lookup = (tools.lookup ??= startLookup(core));
   lookup.waiting++;

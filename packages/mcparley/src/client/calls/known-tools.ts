@@ -82,9 +82,9 @@ export class KnownTools {
   }
 
   add(listing: Listing, tool: Tool, headers: KnownTool["headers"]): void {
-    const known: KnownTool = { tool, freshUntil: listing.pageUntil, headers };
-    listing.tools.set(tool.name, known);
-    if (listing.generation === this.#generation) this.#known.set(tool.name, known);
+    const knownTool: KnownTool = { tool, freshUntil: listing.pageUntil, headers };
+    listing.tools.set(tool.name, knownTool);
+    if (listing.generation === this.#generation) this.#known.set(tool.name, knownTool);
   }
 
   /** Called when a listing has read all pages. */

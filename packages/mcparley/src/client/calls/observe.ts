@@ -4,31 +4,32 @@ import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
 import type { Call, Next } from "../core.ts";
 import type { ClientCall } from "../options.ts";
-import { endOf, nameOf, runAbortable, sessionFor, untimed } from "./call.ts";
+import { endOf, nameOf, runAbortable, sessionFor, awaitUser } from "./call.ts";
 
 /** Runs the rest of a call within its observers. Each is notified of its end exactly once. */
 export async function observe(call: Call, next: Next): Promise<JsonObject> {
   const { core, method, params, options } = call;
   const { revision, connection } = await sessionFor(call);
-  const at = core.clock.now();
-  const started: ClientCall = {
+  const startTime = core.clock.now();
+  const observedCall: ClientCall = {
     side: "client",
-    at,
+    at: startTime,
     method,
     name: nameOf(params),
     revision: revision.version,
     target: core.transports.target,
     network: connection.network,
   };
-  const run = startCall(core.options.observers ?? [], started, core.report);
-  const end = (how: Omit<CallEnd, "durationMs">): void => run.ended({ ...how, durationMs: core.clock.now() - at });
+  const run = startCall(core.options.observers ?? [], observedCall, core.report);
+  const end = (how: Omit<CallEnd, "durationMs">): void =>
+    run.ended({ ...how, durationMs: core.clock.now() - startTime });
   if (run.meta) call.options = { ...options, meta: { ...run.meta, ...options.meta } };
   const runSteps = (): Promise<JsonObject> => next.step(call, next.next);
   try {
     // An observer may wait for something else than the call.
     const result = await (run.within ? runAbortable(call, () => run.within!(runSteps)) : runSteps());
-    const failed = method === Method.callTool && result.isError === true;
-    end({ outcome: failed ? "tool_error" : "ok", code: undefined, message: undefined });
+    const isToolError = method === Method.callTool && result.isError === true;
+    end({ outcome: isToolError ? "tool_error" : "ok", code: undefined, message: undefined });
     return result;
   } catch (error) {
     end({ ...endOf(error), message: error instanceof McpError ? error.message : "" });
@@ -45,6 +46,6 @@ export async function confirm(call: Call, next: Next): Promise<JsonObject> {
   const answer = runAbortable<unknown>(call, (signal) =>
     core.options.confirm?.({ tool, name, arguments: args }, core.inputSource(what, signal)),
   );
-  if ((await untimed(call, answer)) !== true) throw new Declined(`${what} was not confirmed.`);
+  if ((await awaitUser(call, answer)) !== true) throw new Declined(`${what} was not confirmed.`);
   return next.step(call, next.next);
 }

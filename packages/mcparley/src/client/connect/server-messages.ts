@@ -20,10 +20,10 @@ export function serverMessages(core: ClientCore): ConnectionHandlers {
   return {
     report,
     waits: () => core.waits.pauseAll(),
-    lost: (reason, connection) => core.subscriptions?.lost(reason, connection),
-    interrupted: (cause, connection) => {
+    onLost: (reason, connection) => core.subscriptions?.handleLoss(reason, connection),
+    onInterrupted: (cause, connection) => {
       if (!cause) forgetLists(core);
-      core.subscriptions?.interrupted(cause, connection);
+      core.subscriptions?.handleInterruption(cause, connection);
     },
     notification(message, connection) {
       handleNotification(core, message, connection);
@@ -43,16 +43,16 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
   const { method, params = {} } = message;
   if (method === Notification.message) {
     const { onLog } = core.options;
-    const level = loggingLevels.find((known) => known === params.level) ?? "info";
-    const { logger, data, ...others } = params;
-    const log = { ...others, ...(typeof logger === "string" && { logger }), data, level };
+    const level = loggingLevels.find((name) => name === params.level) ?? "info";
+    const { logger, data, ...otherMembers } = params;
+    const log = { ...otherMembers, ...(typeof logger === "string" && { logger }), data, level };
     if (onLog) guarded(() => onLog(log), core.report);
     return;
   }
   if (method === Notification.elicitationComplete) {
-    return void loadLegacy().then(({ visitsOf }) => visitsOf(core).announced(params.elicitationId));
+    return void loadLegacy().then(({ visitsOf }) => visitsOf(core).noteAnnouncement(params.elicitationId));
   }
   if (method === Notification.toolsChanged) core.tools.clear();
   core.cache?.invalidate(method, params);
-  core.subscriptions?.notified(message, connection);
+  core.subscriptions?.handleNotification(message, connection);
 }

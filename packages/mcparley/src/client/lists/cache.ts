@@ -52,8 +52,8 @@ export class Cache {
   /** Returns the key of a request. Undefined if its result is never cached, for example because it contains answers. */
   keyOf(method: string, params: JsonObject): string | undefined {
     if (!this.covers(method) || "inputResponses" in params || "requestState" in params) return undefined;
-    const { _meta: _, ...rest } = params;
-    return `${method} ${JSON.stringify(rest)}`;
+    const { _meta: _, ...keyParams } = params;
+    return `${method} ${JSON.stringify(keyParams)}`;
   }
 
   /** Returns a copy of a fresh result. */
@@ -156,11 +156,11 @@ export class CachedResults {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
     this.remove(key);
-    const left = entry.freshUntil - this.#clock.now();
-    if (left <= 0) return undefined;
+    const ttlMs = entry.freshUntil - this.#clock.now();
+    if (ttlMs <= 0) return undefined;
     this.#insert(key, entry);
     const result: JsonObject = JSON.parse(entry.text);
-    return { ...result, ttlMs: left };
+    return { ...result, ttlMs };
   }
 
   /** Caches a result for `ttlMs`. Removes expired results, and the least recently used results over the limits. */
@@ -173,11 +173,11 @@ export class CachedResults {
     }
     if (text.length > maxLength) return;
     const now = this.#clock.now();
-    for (const [other, { freshUntil }] of this.#entries) if (freshUntil <= now) this.remove(other);
+    for (const [otherKey, { freshUntil }] of this.#entries) if (freshUntil <= now) this.remove(otherKey);
     this.#insert(key, { method, uri, text, freshUntil: now + Number(result.ttlMs), credentials });
-    for (const other of this.#entries.keys()) {
+    for (const oldestKey of this.#entries.keys()) {
       if (this.#entries.size <= maxEntries && this.#length <= maxTotal) break;
-      this.remove(other);
+      this.remove(oldestKey);
     }
   }
 

@@ -83,8 +83,8 @@ async function getEvents(
 function readEndpoint(data: string, url: URL): URL {
   const endpoint = URL.canParse(data, url.href) ? new URL(data, url) : undefined;
   if (endpoint?.origin === url.origin && endpoint.username === "" && endpoint.password === "") return endpoint;
-  const to = endpoint ? nameOf(endpoint) : "an invalid URL";
-  const message = `${nameOf(url)} names ${to} as the endpoint for messages. Messages are only sent to the origin of the target.`;
+  const name = endpoint ? nameOf(endpoint) : "an invalid URL";
+  const message = `${nameOf(url)} names ${name} as the endpoint for messages. Messages are only sent to the origin of the target.`;
   throw new LocalError("http", message);
 }
 
@@ -128,7 +128,7 @@ class HttpSseTransport implements Transport {
         },
         (error: Error) => {
           if (lifetime.signal.aborted) resolve(undefined);
-          else reject(interrupted(error));
+          else reject(interruptedStream(error));
           this.#whenStarted(() => this.#finish(error));
         },
       );
@@ -185,10 +185,10 @@ class HttpSseTransport implements Transport {
     if (response.ok) return discard(response);
     if (response.status !== 404) throw await statusError(response, what, this.#settings.clock);
     discard(response);
-    const lost = sessionLost(what);
+    const error = sessionLost(what);
     // Calls wait for the answer, and the server may have run them. They end as if the connection was lost.
-    if (what === answerName) this.#finish(new LocalError("closed", lost.message, { cause: lost }));
-    throw lost;
+    if (what === answerName) this.#finish(new LocalError("closed", error.message, { cause: error }));
+    throw error;
   }
 
   #whenStarted(action: (receiver: Receiver) => void): void {
@@ -217,7 +217,7 @@ class HttpSseTransport implements Transport {
   }
 }
 
-function interrupted(cause: Error): LocalError {
+function interruptedStream(cause: Error): LocalError {
   if (cause instanceof LocalError) return cause;
   return new LocalError("closed", `The stream of the server was interrupted: ${cause.message}`, { cause });
 }

@@ -8,7 +8,7 @@ import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-n
 export const defaultReplyLimit = 16_777_216;
 
 /** A posted request, until its response has been read to its end. */
-export interface Posted {
+export interface PostedRequest {
   readonly id: RequestId;
   /** The method, for error messages. */
   readonly what: string;

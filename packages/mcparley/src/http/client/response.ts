@@ -5,7 +5,7 @@ import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 import { loadExplanations } from "./load-explanations.ts";
-import type { Posted } from "./posted.ts";
+import type { PostedRequest } from "./posted.ts";
 import type { HttpReply } from "./reply.ts";
 
 const EXCERPT_BYTES = 1_024;
@@ -43,7 +43,7 @@ export async function readJson(response: HttpReply, what: string, limit: number)
  */
 export async function readRefusal(
   response: HttpReply,
-  { id, what, isInitialize }: Posted,
+  { id, what, isInitialize }: PostedRequest,
   { inSession, clock }: { inSession: boolean; clock: Clock },
 ): Promise<Refusal[]> {
   const isGone = response.status === 404 && inSession;

@@ -27,7 +27,7 @@ const MAX_REPEATS = 30;
 /** Maximum number of redirects in a row. */
 const MAX_HOPS = 3;
 
-const unauthorized: Authorization = { headers: {}, generation: 0 };
+const noAuthorization: Authorization = { headers: {}, generation: 0 };
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -48,7 +48,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
   let repeated = 0;
   let withNonce = false;
   for (;;) {
-    const authorization = auth ? await auth.authorize(url, method, outgoing) : unauthorized;
+    const authorization = auth ? await auth.authorize(url, method, outgoing) : noAuthorization;
     let response: HttpReply;
     try {
       response = await send(url, requestInit(settings, outgoing, authorization));
@@ -56,7 +56,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
       throw signal.aborted ? error : await explain(url, error);
     }
     // The response may contain a nonce that the next request must have (RFC 9449, 9). One repetition per URL.
-    const isNonceNew = auth?.responded(url, method, response) === true;
+    const isNonceNew = auth?.noteResponse(url, method, response) === true;
     withNonce = isNonceNew && !withNonce;
     if (withNonce) {
       discard(response);
@@ -69,10 +69,14 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     }
     const isLast = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
     if (!auth || isLast || !asksForAuthorization(response)) return response;
-    const answered = await auth.challenged(response, { ...authorization, url, method, repeated, challenges }, outgoing);
-    if (!answered) return response;
+    const answer = await auth.answerChallenge(
+      response,
+      { ...authorization, url, method, repeated, challenges },
+      outgoing,
+    );
+    if (!answer) return response;
     discard(response);
-    if (answered === "own") challenges++;
+    if (answer === "own") challenges++;
     repeated++;
     url = target;
     hops = 0;
@@ -83,30 +87,30 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
  * Returns the URL of a redirect. Throws `http` unless the redirect keeps the origin and the method: others would send
  * messages and headers elsewhere.
  */
-function redirectTarget(response: HttpReply, from: URL, hops: number): URL {
+function redirectTarget(response: HttpReply, source: URL, hops: number): URL {
   const { status } = response;
   const location = response.headers.get("location");
-  const to = location === null || !URL.canParse(location, from.href) ? undefined : new URL(location, from);
-  const follows = to?.origin === from.origin && (status === 307 || status === 308);
-  if (follows && hops < MAX_HOPS) return to;
-  const where = to ? ` to ${nameOf(to)}` : "";
+  const target = location === null || !URL.canParse(location, source.href) ? undefined : new URL(location, source);
+  const follows = target?.origin === source.origin && (status === 307 || status === 308);
+  if (follows && hops < MAX_HOPS) return target;
+  const where = target ? ` to ${nameOf(target)}` : "";
   const why = follows ? `more than ${MAX_HOPS} times` : "which is not followed";
-  const cure = to ? " Connect to that URL if you trust it." : "";
-  const message = `${nameOf(from)} redirects${where} (${status}), ${why}.${cure}`;
-  throw new LocalError("http", message, { data: { status, location: to && nameOf(to) } });
+  const cure = target ? " Connect to that URL if you trust it." : "";
+  const message = `${nameOf(source)} redirects${where} (${status}), ${why}.${cure}`;
+  throw new LocalError("http", message, { data: { status, location: target && nameOf(target) } });
 }
 
 /** Makes the error for a request without a response. */
 async function explain(url: URL, error: unknown): Promise<LocalError> {
-  const explained = (await loadExplanations())?.connectionError(url, error);
-  return explained ?? new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
+  const explanation = (await loadExplanations())?.connectionError(url, error);
+  return explanation ?? new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
 }
 
 function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: Authorization): SendInit {
   const { method, signal, headers, body, pause, isUrgent = method !== "POST" } = outgoing;
   // All names are in lower case, so that a later header replaces an earlier one with the same name.
   const all =
-    authorization === unauthorized
+    authorization === noAuthorization
       ? { ...settings.headers, ...headers }
       : { ...settings.headers, ...lowerCase(authorization.headers), ...headers };
   const init: SendInit = { method, signal, redirect: "manual", headers: all, onReceived: settings.onReceived };

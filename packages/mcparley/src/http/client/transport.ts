@@ -13,7 +13,7 @@ import { Method, Notification } from "../../mcp/methods.ts";
 import { isEventStream, discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import type * as Legacy from "./legacy.ts";
 import type { LegacySession } from "./legacy-session.ts";
-import { type Posted, answersRequests, defaultReplyLimit, modernHeaders, modernVersionOf } from "./posted.ts";
+import { type PostedRequest, answersRequests, defaultReplyLimit, modernHeaders, modernVersionOf } from "./posted.ts";
 import { type Outgoing, sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerReader } from "./stream.ts";
@@ -34,7 +34,7 @@ class HttpTransport implements Transport {
   readonly network = "tcp";
   readonly #settings: HttpSettings;
   /** The requests whose responses have not been read to their end. */
-  readonly #posted = new Map<unknown, Posted>();
+  readonly #posted = new Map<unknown, PostedRequest>();
   /** Aborted when the transport is closed. */
   readonly #lifetime = new AbortController();
   #receiver: Receiver | undefined;
@@ -69,28 +69,28 @@ class HttpTransport implements Transport {
   async send(message: JsonRpcMessage, envelope?: Envelope): Promise<void> {
     if (this.#closing) throw transportClosed();
     if (!isRequest(message)) return this.#postOneWay(message, envelope);
-    const posted = this.#begin(message, envelope);
+    const request = this.#begin(message, envelope);
     let response: HttpReply | undefined;
     try {
-      if (this.#session?.initialized) await this.#session.initialized;
-      const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
-      const outgoing = this.#outgoing(message, envelope, posted.controller.signal);
-      outgoing.pause = () => this.#pause(posted);
-      outgoing.isUrgent = posted.what === Method.listen;
+      if (this.#session?.initialization) await this.#session.initialization;
+      const inSession = !request.isModern && !request.isInitialize && this.#session?.hasId === true;
+      const outgoing = this.#outgoing(message, envelope, request.controller.signal);
+      outgoing.pause = () => this.#pause(request);
+      outgoing.isUrgent = request.what === Method.listen;
       response = await sendHttp(this.#settings, outgoing);
-      this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
-      await this.#read(response, posted, inSession);
+      this.#mayBeHttpSse = request.isInitialize && httpSseStatuses.has(response.status);
+      await this.#read(response, request, inSession);
     } catch (error) {
-      this.#fail(posted, response ? "The response could not be read" : "The request could not be sent", error);
+      this.#fail(request, response ? "The response could not be read" : "The request could not be sent", error);
     } finally {
-      this.#posted.delete(posted.id);
+      this.#posted.delete(request.id);
     }
   }
 
-  #begin(message: JsonRpcRequest, envelope: Envelope | undefined): Posted {
+  #begin(message: JsonRpcRequest, envelope: Envelope | undefined): PostedRequest {
     const { id, method } = message;
     const { createController, limits } = this.#settings;
-    const posted: Posted = {
+    const request: PostedRequest = {
       id,
       what: method.slice(0, 200),
       isModern: modernVersionOf(message) !== undefined,
@@ -100,8 +100,8 @@ class HttpTransport implements Transport {
       limit: limits.message ?? envelope?.maxReply ?? defaultReplyLimit,
       controller: createController(),
     };
-    this.#posted.set(id, posted);
-    return posted;
+    this.#posted.set(id, request);
+    return request;
   }
 
   turn(signal: AbortSignal | undefined): void | Promise<void> {
@@ -126,9 +126,9 @@ class HttpTransport implements Transport {
 
   /** Returns a new object, which the caller may change. */
   #headersFor(message: JsonRpcMessage, envelope: Envelope | undefined): Record<string, string> {
-    const named = modernVersionOf(message);
-    if (named !== undefined) this.#modernVersion = named;
-    const version = named ?? (this.#session || isRequest(message) ? undefined : this.#modernVersion);
+    const messageVersion = modernVersionOf(message);
+    if (messageVersion !== undefined) this.#modernVersion = messageVersion;
+    const version = messageVersion ?? (this.#session || isRequest(message) ? undefined : this.#modernVersion);
     if (version !== undefined) {
       const headers = modernHeaders(message, version);
       return envelope?.headers ? { ...lowerCase(envelope.headers), ...headers } : headers;
@@ -139,12 +139,12 @@ class HttpTransport implements Transport {
   }
 
   /** Delivers the messages of a response. Throws if it leaves the request without an answer. */
-  async #read(response: HttpReply, posted: Posted, inSession: boolean): Promise<void> {
+  async #read(response: HttpReply, request: PostedRequest, inSession: boolean): Promise<void> {
     if (!response.ok) {
       const { clock } = this.#settings;
-      for (const error of await readRefusal(response, posted, { inSession, clock })) this.#deliver(error);
+      for (const error of await readRefusal(response, request, { inSession, clock })) this.#deliver(error);
     } else {
-      if (posted.isInitialize) await this.#startSession(response);
+      if (request.isInitialize) await this.#startSession(response);
       if (isEventStream(response)) {
         // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
         this.#readStream ??= import("./stream.ts").then(({ answerReader }) =>
@@ -152,15 +152,15 @@ class HttpTransport implements Transport {
             message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
-            lost: (cause) => this.#lose(cause),
+            onLost: (cause) => this.#lose(cause),
           }),
         );
-        return (await this.#readStream)(response, posted);
+        return (await this.#readStream)(response, request);
       }
-      this.#deliver(await readJson(response, posted.what, posted.limit));
+      this.#deliver(await readJson(response, request.what, request.limit));
     }
-    if (posted.isAnswered) return;
-    const message = `The reply to ${posted.what} contains no response with the id ${JSON.stringify(posted.id)}.`;
+    if (request.isAnswered) return;
+    const message = `The reply to ${request.what} contains no response with the id ${JSON.stringify(request.id)}.`;
     throw new LocalError("invalid_message", message);
   }
 
@@ -172,8 +172,8 @@ class HttpTransport implements Transport {
       malformed: (error: Error) => {
         if (!this.#closing) this.#receiver?.malformed(error);
       },
-      interrupted: (cause: Error | undefined) => this.#receiver?.interrupted?.(cause),
-      lost: (cause: Error) => this.#lose(cause),
+      onInterrupted: (cause: Error | undefined) => this.#receiver?.interrupted?.(cause),
+      onLost: (cause: Error) => this.#lose(cause),
     };
     this.#session = new LegacySession(response, this.#settings, { lifetime: this.#lifetime.signal, sink });
     // The transport may have been closed since the response arrived.
@@ -187,42 +187,42 @@ class HttpTransport implements Transport {
 
   #deliver(value: unknown): void {
     if (this.#closing) return;
-    if (isObject(value) && this.#unanswered(value.id)?.isInitialize) this.#session?.negotiated(value.result);
-    if (this.#noteAnswer(value)) this.#session?.answered();
+    if (isObject(value) && this.#unanswered(value.id)?.isInitialize) this.#session?.readRevision(value.result);
+    if (this.#noteAnswer(value)) this.#session?.noteAnswer();
     this.#receiver?.message(value);
   }
 
-  #unanswered(id: unknown): Posted | undefined {
-    const posted = this.#posted.get(id);
-    return posted?.isAnswered ? undefined : posted;
+  #unanswered(id: unknown): PostedRequest | undefined {
+    const request = this.#posted.get(id);
+    return request?.isAnswered ? undefined : request;
   }
 
   /** Notes the request that a received value answers. A batch answers one of them and may contain other messages. */
   #noteAnswer(value: unknown): boolean {
     if (Array.isArray(value)) return value.map((message) => this.#noteAnswer(message)).includes(true);
-    const posted = isObject(value) && !("method" in value) ? this.#unanswered(value.id) : undefined;
-    if (!posted) return false;
-    posted.isAnswered = true;
+    const request = isObject(value) && !("method" in value) ? this.#unanswered(value.id) : undefined;
+    if (!request) return false;
+    request.isAnswered = true;
     return true;
   }
 
   /** Stops the timeouts of a request while its POST waits for authorization or for a connection. */
-  #pause(posted: Posted): () => void {
-    const resume = posted.isAnswered ? undefined : this.#receiver?.waits?.(posted.id);
-    posted.isHeld = true;
+  #pause(request: PostedRequest): () => void {
+    const resume = request.isAnswered ? undefined : this.#receiver?.waits?.(request.id);
+    request.isHeld = true;
     return () => {
-      posted.isHeld = false;
+      request.isHeld = false;
       resume?.();
     };
   }
 
-  #fail(posted: Posted, what: string, error: unknown): void {
-    if (this.#closing || posted.isAnswered) return;
-    posted.isAnswered = true;
+  #fail(request: PostedRequest, what: string, error: unknown): void {
+    if (this.#closing || request.isAnswered) return;
+    request.isAnswered = true;
     const reason = error instanceof Error ? error.message : String(error);
     const failure =
       error instanceof LocalError ? error : new LocalError("closed", `${what}: ${reason}`, { cause: error });
-    this.#receiver?.failed?.(posted.id, failure);
+    this.#receiver?.failed?.(request.id, failure);
   }
 
   /** Sends a notification or a response, which get no response. */
@@ -240,7 +240,7 @@ class HttpTransport implements Transport {
   async #post(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
     const { signal } = this.#lifetime;
     try {
-      if (this.#session?.initialized) await this.#session.initialized;
+      if (this.#session?.initialization) await this.#session.initialization;
       const outgoing = this.#outgoing(message, envelope, signal);
       outgoing.isUrgent = true;
       const response = await sendHttp(this.#settings, outgoing);
@@ -259,14 +259,14 @@ class HttpTransport implements Transport {
    * means nothing, so the notification is sent and the stream closed after it.
    */
   async #cancelRequest(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
-    const posted = this.#unanswered(message.params?.requestId);
+    const request = this.#unanswered(message.params?.requestId);
     try {
-      const mustNotify = posted ? !posted.isModern && !posted.isHeld : this.#session !== undefined;
+      const mustNotify = request ? !request.isModern && !request.isHeld : this.#session !== undefined;
       if (mustNotify) await this.#post(message, envelope);
     } finally {
-      if (posted) {
-        posted.isAnswered = true;
-        posted.controller.abort(new LocalError("aborted", "The request was cancelled."));
+      if (request) {
+        request.isAnswered = true;
+        request.controller.abort(new LocalError("aborted", "The request was cancelled."));
       }
     }
   }
@@ -295,8 +295,9 @@ export function httpTransports(target: HttpTarget): TransportFactory {
     extension: target.auth?.extension,
     credentials: settings.auth?.credentials,
     open: () => new HttpTransport(settings),
-    async openOlder({ refused, signal }) {
-      if (refused && !(refused instanceof HttpTransport && refused.mayBeHttpSse)) return undefined;
+    async openOlder({ refused: refusedTransport, signal }) {
+      if (refusedTransport && !(refusedTransport instanceof HttpTransport && refusedTransport.mayBeHttpSse))
+        return undefined;
       const { openHttpSse } = await loadLegacy();
       return openHttpSse(settings, signal);
     },

@@ -96,7 +96,7 @@ function checkBase64(data: unknown, where: string): void {
 }
 
 /** Returns the error for an invalid member. */
-export function invalid(where: string, expected: string, value?: unknown): TypeError {
-  const shown = value === undefined || typeof value === "function" ? "" : `; got ${shorten(JSON.stringify(value))}`;
-  return new TypeError(`${where} must be ${expected}${shown}`);
+export function invalid(where: string, requirement: string, value?: unknown): TypeError {
+  const excerpt = value === undefined || typeof value === "function" ? "" : `; got ${shorten(JSON.stringify(value))}`;
+  return new TypeError(`${where} must be ${requirement}${excerpt}`);
 }

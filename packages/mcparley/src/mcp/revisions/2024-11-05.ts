@@ -2,7 +2,7 @@ import type { ContentBlock } from "../content.ts";
 import type { SamplingContent } from "../sampling.ts";
 import { type Tool, moveStructuredContent } from "../tools.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-03-26.ts";
-import { type Encoder, deriveEncoder, mapMessages, without } from "./encoder.ts";
+import { type Encoder, deriveEncoder, mapMessages, omit } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
 /** The first release: no audio, no annotations of tools, no batches, and no streams that can be resumed. */
@@ -18,7 +18,7 @@ export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   tool: encodeTool,
   content: (content) => encodeAudio(newerEncoder.content(content)),
   callToolResult: moveStructuredContent,
-  progress: (params) => without(params, "message"),
+  progress: (params) => omit(params, "message"),
   createMessage: (params) => mapMessages(newerEncoder.createMessage(params), encodeSampled),
 });
 
@@ -26,8 +26,10 @@ export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
 function encodeTool(original: Tool): Tool {
   const tool = newerEncoder.tool(original);
   const title = tool.annotations?.title;
-  const encoded = without(tool, "annotations");
-  return title === undefined || encoded.description !== undefined ? encoded : { ...encoded, description: title };
+  const encodedTool = omit(tool, "annotations");
+  return title === undefined || encodedTool.description !== undefined
+    ? encodedTool
+    : { ...encodedTool, description: title };
 }
 
 /** There was no audio content. Audio becomes an embedded resource with the same bytes and MIME type. */

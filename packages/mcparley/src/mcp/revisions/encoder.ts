@@ -81,7 +81,7 @@ export function mapMessages<C, T extends { messages: { content: C }[] }>(value: 
 }
 
 /** Returns a copy of an object without some of its members, or the object itself if it has none of them. */
-export function without<T extends object>(value: T, ...keys: string[]): T {
+export function omit<T extends object>(value: T, ...keys: string[]): T {
   if (!keys.some((key) => key in value)) return value;
   // `delete` would make the object slow to serialize, which is the next thing that happens to it.
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) as T;
@@ -105,15 +105,15 @@ export function encodeResult(
   serverInfo: Implementation,
 ): JsonObject | Prepared {
   if (result instanceof Prepared) return result;
-  let encoded: object = result;
+  let encodedResult: object = result;
   if (method === Method.callTool && "content" in result) {
-    encoded = encoder.callToolResult(result as unknown as CallToolResult);
+    encodedResult = encoder.callToolResult(result as unknown as CallToolResult);
   } else if (method === Method.getPrompt && "messages" in result) {
-    encoded = encoder.getPromptResult(result as unknown as GetPromptResult);
+    encodedResult = encoder.getPromptResult(result as unknown as GetPromptResult);
   } else if (method === Method.readResource && "contents" in result) {
-    encoded = encoder.readResourceResult(result as unknown as ReadResourceResult);
+    encodedResult = encoder.readResourceResult(result as unknown as ReadResourceResult);
   }
-  return revision.typedResults ? withEnvelope(encoded as JsonObject, serverInfo) : (encoded as JsonObject);
+  return revision.typedResults ? withEnvelope(encodedResult as JsonObject, serverInfo) : (encodedResult as JsonObject);
 }
 
 /**
