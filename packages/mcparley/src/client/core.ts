@@ -88,7 +88,7 @@ export interface Call {
   answers: JsonObject | undefined;
   /** Notes whether the result may be cached. Undefined if it is never cached. */
   pending: Pending | undefined;
-  /** The generation of the list of tools in which the tool of the call was looked up. */
+  /** The generation of `core.tools` when the tool of the call was looked up. */
   listGeneration: number;
   /** The last progress that the caller received. */
   progress: Progress | undefined;

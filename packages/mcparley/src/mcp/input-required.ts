@@ -31,7 +31,7 @@ export const inputRequiredType = "input_required";
 export const completeType = "complete";
 
 /**
- * Returns the input responses of a retried request, by the key of their input request. With `asked`, those with other keys
+ * Returns the input responses of a retried request, by the key of their input request. With `keys`, responses with other keys
  * are ignored. Throws -32602 if they are not an object, or one of them is not.
  */
 export function readInputResponses({ inputResponses = {} }: JsonObject, keys?: readonly string[]): JsonObject {

@@ -165,7 +165,7 @@ const MAX_TEXT = 100;
 const MAX_MEMBERS = 10;
 const MAX_DEPTH = 3;
 
-/** Returns JSON of a value on one line, of which long texts, long lists and deep values are left out. */
+/** Returns JSON of a value on one line. Long texts, long lists and deep values are shortened. */
 function outlineOf(value: unknown): string {
   return wellFormedJson(shortenValue(value, MAX_DEPTH));
 }

@@ -35,7 +35,7 @@ export class CollectedBytes {
     return this.#bytes.subarray(0, this.#size);
   }
 
-  /** Adds bytes. `expected` is the number of bytes that the text may have. */
+  /** Adds bytes. `expectedLength` is the number of bytes that the text may have. */
   add(bytes: Uint8Array, expectedLength: number): void {
     const total = this.#size + bytes.length;
     if (total > this.#bytes.length) {

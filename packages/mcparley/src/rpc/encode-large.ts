@@ -52,7 +52,7 @@ function hasLargePart(list: unknown): boolean {
   return false;
 }
 
-/** Returns whether contents, a content block or a prompt message contain a large string. `depth` is that of the nesting. */
+/** Returns whether contents, a content block or a prompt message contain a large string. `depth` is the number of nested levels that are searched. */
 function isLarge(part: unknown, depth: number): boolean {
   if (!isObject(part)) return false;
   const { text, blob, data, resource, content } = part;

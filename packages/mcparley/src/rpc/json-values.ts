@@ -1,4 +1,4 @@
-/** Maximum depth. Deeper values, and those with a `toJSON` method, need the slower check. */
+/** Maximum depth of a value in the fast check. Deeper values, and values with a `toJSON` method, need the slower check. */
 const maxDepth = 100;
 
 /**

@@ -52,7 +52,7 @@ async function prepare(call: Call): Promise<void> {
 /** Returns the final result that a result of an extension leads to. Undefined if no extension knows the result. */
 async function follow(call: Call, result: JsonObject): Promise<JsonObject | undefined> {
   let scope: Linked | undefined;
-  // Almost no result is followed, and a signal takes more time than the rest of this step.
+  // Almost no result is followed. To make a signal takes more time than all other work of this step.
   const signalOf = (): AbortSignal => (scope ??= link(call.options.signal, call.core.closing)).signal;
   try {
     const request = await followedRequest(call, signalOf);

@@ -19,7 +19,7 @@ export interface KnownTool {
 /** One reading of the list of tools. */
 export interface Listing {
   readonly tools: Map<unknown, KnownTool>;
-  /** The generation in which it was started. */
+  /** The generation of the list when the listing was started. */
   readonly generation: number;
   /** The time until which the page that is read is fresh, and the time for all pages. */
   pageUntil: number;

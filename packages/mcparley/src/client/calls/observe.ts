@@ -26,7 +26,7 @@ export async function observe(call: Call, next: Next): Promise<JsonObject> {
   if (run.meta) call.options = { ...options, meta: { ...run.meta, ...options.meta } };
   const runSteps = (): Promise<JsonObject> => next.step(call, next.next);
   try {
-    // An observer may wait for something else than the call.
+    // The code of an observer may also wait for other things than the call.
     const result = await (run.within ? runAbortable(call, () => run.within!(runSteps)) : runSteps());
     const isToolError = method === Method.callTool && result.isError === true;
     end({ outcome: isToolError ? "tool_error" : "ok", code: undefined, message: undefined });

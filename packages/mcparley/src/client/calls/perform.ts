@@ -18,7 +18,7 @@ import { sendRequest } from "./send-request.ts";
 /** Number of calls in flight above which further calls wait before they are made, if the transport limits requests. */
 const manyCalls = 100;
 
-/** The steps before the request, in order, that a call may need. A step that does not concern a call is left out of it. */
+/** The steps that may come before the request, in their order. A call has only the steps that concern it. */
 const firstSteps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
   { step: fromCache, concerns: ({ core, method }) => core.cache?.covers(method) === true },
   {
@@ -110,7 +110,7 @@ async function fromCache(call: Call, next: Next): Promise<JsonObject> {
   if (!cache || key === undefined) return next.step(call, next.next);
   if (!options.fresh && !options.signal?.aborted && !sessions.isClosed) {
     const entry = cache.get(key);
-    // Without a result the request is sent at once, so that calls are sent in the order in which they were made.
+    // If the cache has no entry, nothing is awaited. So calls are sent in the order in which they were made.
     const cachedResult = isPromise(entry) ? await waitFor(call, entry) : entry;
     if (cachedResult) return cachedResult;
   }

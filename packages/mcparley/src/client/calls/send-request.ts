@@ -12,7 +12,7 @@ import { mirroredHeaders } from "./mirrored-headers.ts";
 /** The last step of a call: sends the request and waits for its result. */
 export function sendRequest(call: Call): Promise<JsonObject> {
   const { session } = call;
-  // Most calls wait for nothing before they are sent, and need no promise but that of the result.
+  // Most calls wait for nothing before they are sent. They need only the promise of the result.
   if (session?.connection.isOpen && mirrorsNothing(call, session)) return exchange(call, session, undefined);
   return sendWhenReady(call);
 }
@@ -29,7 +29,7 @@ function exchange(call: Call, session: Session, headers: Envelope | undefined): 
   const { core, method, options, what } = call;
   if (call.pending) core.cache?.sending(call.pending, call.answers !== undefined);
   call.isSent = true;
-  // No spread: it would take longer than the rest of the client's part of a call.
+  // A spread would take longer than all other work of the client for a call.
   const { idleTimeout, totalTimeout } = limitsOf(call);
   const onProgress = progressOf(call);
   return session.connection.exchange(method, paramsOf(call, session), {

@@ -97,12 +97,12 @@ export class Sessions {
   drop(session: Session): void {
     if (this.#current === session) this.#current = undefined;
     const { connection } = session;
-    const otherConnections = this.#replaced.filter((other) => other !== connection && !other.hasEnded);
+    const otherConnections = this.#replaced.filter((candidate) => candidate !== connection && !candidate.hasEnded);
     this.#replaced = [...otherConnections, connection];
     connection.retire();
   }
 
-  /** Closes the current session, after `finished` if given. No session is opened any more. */
+  /** Closes the current session, after `lastWork` if it is passed. No session is opened any more. */
   async close(lastWork?: Promise<void>): Promise<void> {
     const current = this.#current;
     const opening = this.#opening;

@@ -39,7 +39,7 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
       return unlessAborted(run(), signal, "The elicitation");
     });
     turn = elicitation.catch(() => {});
-    // The turn of an aborted elicitation comes later, and is then skipped.
+    // An aborted elicitation stays in the queue. It is skipped when its turn comes.
     return unlessAborted(elicitation, signal, "The elicitation");
   };
   const answer: AnswerInput = async (method, params, source) => {

@@ -51,7 +51,7 @@ function isRefusal(error: unknown): boolean {
 
 /**
  * Asks the server whether it is of another kind than the session, modern or legacy. A server that answers `ping` still has
- * the legacy session, also if it supports modern revisions as well.
+ * the legacy session, even if it also supports modern revisions.
  */
 async function hasChanged({ offer, closing, options }: ClientCore, session: Session): Promise<boolean> {
   const { connection, revision } = session;

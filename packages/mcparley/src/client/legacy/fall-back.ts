@@ -126,7 +126,7 @@ async function orHttpSse(opening: Opening, transport: Transport, connecting: Pro
   }
 }
 
-/** Whether the error can only come from a server of a later revision than that of HTTP+SSE. */
+/** Whether only a server of a later revision than the one with HTTP+SSE can have sent the error. */
 function excludesHttpSse(failure: unknown): boolean {
   const wraps = failure instanceof LocalError && failure.code === "unsupported_revision";
   const error = wraps ? failure.cause : failure;
@@ -134,7 +134,7 @@ function excludesHttpSse(failure: unknown): boolean {
 }
 
 /**
- * Opens a connection over HTTP+SSE, the transport of the first revision. `refused` is a transport whose handshake has
+ * Opens a connection over HTTP+SSE, the transport of the first revision. `refusedTransport` is one whose handshake has
  * failed. Returns undefined if the server does not have HTTP+SSE.
  */
 async function openHttpSse(opening: Opening, refusedTransport?: Transport): Promise<Opened | undefined> {
@@ -162,7 +162,7 @@ function readPinned(version: string): Revision {
   throw new LocalError("unsupported_revision", message);
 }
 
-/** Runs the handshake of a pinned revision. `sent` is the first attempt, if it was made before. */
+/** Runs the handshake of a pinned revision. `attempt` is the first attempt, if it was made before. */
 async function negotiatePinned(
   revision: Revision,
   connection: ClientConnection,

@@ -37,7 +37,7 @@ async function pingUntilAnswered({ closing, offer }: ClientCore, session: Sessio
       else await connection.exchange(Method.discover, { _meta: modernMeta(revision, offer) }, options);
       return;
     } catch (error) {
-      // An answer with an error shows as well that the server is there. A connection that was lost needs no ping.
+      // An answer with an error also shows that the server is running. A lost connection needs no ping.
       if (!(error instanceof LocalError && error.code === "timeout")) return;
     }
   }

@@ -108,7 +108,7 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     if (!Array.isArray(pageValues)) throw invalidList(`The result of ${method} must contain an array "${member}".`);
     count += pageValues.length;
     if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
-    // Most lists have one page, whose size the transport limits.
+    // Most lists have one page. The transport limits its size.
     if (page > 0 || result.nextCursor != null) {
       bytes += sizeOfJson(result);
       if (bytes > maxBytes) throw listTooLong(method, `${maxBytes} bytes (option \`maxListBytes\`)`);

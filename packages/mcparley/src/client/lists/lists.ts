@@ -59,7 +59,7 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
 
 type PlainList = typeof Method.listPrompts | typeof Method.listResources | typeof Method.listResourceTemplates;
 
-/** The lists other than that of tools: the member of the result, and the members of an entry that must be strings. */
+/** The lists without further steps. `member` of the result has the entries. `strings` are the members of an entry that must be strings. */
 const plainLists: Readonly<Record<PlainList, { member: string; strings: readonly string[] }>> = {
   [Method.listPrompts]: { member: "prompts", strings: ["name"] },
   [Method.listResources]: { member: "resources", strings: ["uri", "name"] },

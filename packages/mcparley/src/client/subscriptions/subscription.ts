@@ -107,7 +107,7 @@ export class SubscriptionState {
     if (!this.life.signal.aborted) this.#onChange(change);
   }
 
-  /** Reports everything as changed, after a time in which changes may have been missed. */
+  /** Reports each list and resource of the subscription as changed. Called when changes may have been missed. */
   emitAll(): void {
     for (const kind of listKinds) if (this.acceptedFilter[kind]) this.emit({ kind });
     for (const uri of this.acceptedFilter.uris ?? []) this.emit({ kind: "updated", uri });

@@ -28,7 +28,7 @@ export class LegacySession {
   #standalone: StandaloneStream | undefined;
   #isNeeded = false;
 
-  /** `opened` is the response to `initialize`. `sink` receives the messages of the standalone stream. */
+  /** `response` is the response to `initialize`. `sink` receives the messages of the standalone stream. */
   constructor(
     response: HttpReply,
     settings: HttpSettings,
@@ -68,7 +68,7 @@ export class LegacySession {
       if (this.initialization === acceptance) this.initialization = undefined;
     });
     this.initialization = acceptance;
-    // Its errors are those of `posting`.
+    // It fails with the error of `posting`, which is awaited below.
     opening.catch(() => {});
     await posting;
   }

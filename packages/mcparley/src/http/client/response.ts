@@ -50,7 +50,7 @@ export async function readRefusal(
   if (asksForAuthorization(response) || !isJson(response)) {
     throw isGone ? sessionLost(what) : await statusError(response, what, clock);
   }
-  // A longer body is no JSON without its end, and the error is that of the status.
+  // A longer body cannot be parsed without its end. Its error is then made from the status.
   const text = await readStart(response, ERROR_BYTES);
   const errors = errorsFor(id, text);
   // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), even if
@@ -93,7 +93,7 @@ export function asksForAuthorization({ status, headers }: HttpReply): boolean {
 
 /** Makes the error for a response with an error status. Reads the beginning of its body. */
 export async function statusError(response: HttpReply, what: string, clock: Clock): Promise<LocalError> {
-  // An error that cannot be read completely is still that of its status.
+  // If the body cannot be read completely, the error is made from the status alone.
   const text = await readStart(response, EXPLAINED_BYTES).catch(() => "");
   return errorOf(response, { what, text: text.replace(/\s+/g, " ").trim(), clock });
 }

@@ -84,7 +84,7 @@ function readAnnotation({ schema, path, pointer }: Place): McpHeader {
   return { header: `Mcp-Param-${name}`, path, type };
 }
 
-/** Returns the type of a parameter. It may also be null, for which the header is omitted. */
+/** Returns the type of a parameter. The schema may also allow null. A parameter that is null has no header. */
 function typeOf(type: unknown): McpHeaderType | undefined {
   const names = [type].flat();
   const otherNames = names.length === 2 ? names.filter((name) => name !== "null") : names;
