@@ -2,6 +2,7 @@ import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../rpc/pending-requests.t
 import { link } from "../rpc/abort.ts";
 import { checkTime, systemClock, wakefulClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
+import type { Transport } from "../rpc/transport.ts";
 import { guarded } from "../rpc/guarded.ts";
 import { Cache } from "./lists/cache.ts";
 import { makeCall } from "./calls/call.ts";
@@ -14,7 +15,7 @@ import { sendWithin } from "./calls/perform.ts";
 import { declaring, isExtensionList, preparedCapabilities } from "./client-capabilities.ts";
 import { loadLegacy } from "./legacy/load.ts";
 import { type ConnectOptions, checkTimeouts } from "./options.ts";
-import { ClientConnection, type ConnectionHandlers } from "./connect/client-connection.ts";
+import { ClientConnection } from "./connect/client-connection.ts";
 import type { Opening } from "./connect/handshake.ts";
 import { negotiate } from "./connect/find-revision.ts";
 import { serverMessages } from "./connect/server-messages.ts";
@@ -53,12 +54,14 @@ export async function openClient(transports: TransportFactory, options: ConnectO
   const core: ClientCore = makeCore(transports, clientOptions, {
     closing: closing.signal,
     sessions: new Sessions({
-      open: () => openSession(core, { handlers, signal, closing: (end) => void closings.push(end) }),
+      open: () => openSession(core, { makeConnection, signal, closing: (end) => void closings.push(end) }),
       opensOnce: transports.once === true,
       onLost: (reason) => core.report(reason),
     }),
   });
-  const handlers = serverMessages(core);
+  const messages = serverMessages(core);
+  const makeConnection = (transport: Transport): ClientConnection =>
+    new ClientConnection(transport, core.clock, messages);
   const close = async (): Promise<void> => {
     const reason = new LocalError("closed", "The client was closed.");
     closing.abort(reason);
@@ -86,22 +89,17 @@ export async function openClient(transports: TransportFactory, options: ConnectO
 
 async function openSession(
   core: ClientCore,
-  {
-    handlers,
-    signal,
-    closing,
-  }: { handlers: ConnectionHandlers; signal: AbortSignal | undefined; closing: Opening["closing"] },
+  { signal, ...opening }: Pick<Opening, "makeConnection" | "closing"> & { signal: AbortSignal | undefined },
 ): Promise<Session> {
-  const { transports, clock, offer, options } = core;
+  const { transports, offer, options } = core;
   const scope = link(core.closing, signal);
   try {
     const { connection, revision, server } = await negotiate({
+      ...opening,
       core,
       transports,
       clock: options.clock ?? wakefulClock,
       offer,
-      closing,
-      makeConnection: (transport) => new ClientConnection(transport, clock, handlers),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,

@@ -60,6 +60,10 @@ const maxAbandoned = 1024;
 export class ClientConnection {
   /** Settles with the reason when no new requests can be sent. */
   readonly loss: Promise<LocalError>;
+  /** The transport ended although this side did not close it. */
+  wasLost = false;
+  /** Messages that belong to no request may be lost at the moment. */
+  isInterrupted = false;
   readonly #transport: Transport;
   readonly #handlers: ConnectionHandlers;
   readonly #outbound: PendingRequests;
@@ -71,9 +75,7 @@ export class ClientConnection {
   /** Number of ids that were issued. Each smaller number was the id, and the progress token, of a request. */
   #issuedIds = 0;
   #ended: LocalError | undefined;
-  #wasLost = false;
   #retired = false;
-  #isInterrupted = false;
   #settleLost!: (reason: LocalError) => void;
 
   constructor(transport: Transport, clock: Clock, handlers: ConnectionHandlers) {
@@ -108,16 +110,6 @@ export class ClientConnection {
     return this.#ended !== undefined;
   }
 
-  /** Whether the transport ended although this side did not close it. */
-  get wasLost(): boolean {
-    return this.#wasLost;
-  }
-
-  /** Whether messages that belong to no request may be lost at the moment. */
-  get isInterrupted(): boolean {
-    return this.#isInterrupted;
-  }
-
   async open(): Promise<void> {
     await this.#transport.start({
       message: (value) => {
@@ -142,12 +134,12 @@ export class ClientConnection {
         this.#handlers.report(error);
       },
       interrupted: (cause) => {
-        this.#isInterrupted = cause !== undefined;
+        this.isInterrupted = cause !== undefined;
         this.#handlers.onInterrupted?.(cause, this);
       },
       sessionLost: (cause) => this.retire(toLocalError(cause)),
       closed: (cause) => {
-        this.#wasLost = this.#ended === undefined;
+        this.wasLost = this.#ended === undefined;
         this.#end(toLocalError(cause));
       },
     });

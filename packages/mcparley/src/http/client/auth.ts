@@ -19,6 +19,14 @@ export interface Authorization {
   generation: number;
 }
 
+/** A request that the server has refused, with the authorization that it was sent with. */
+interface RefusedRequest extends Authorization {
+  url: URL;
+  method: string;
+  repeated: number;
+  challenges: number;
+}
+
 interface Challenge {
   status: number;
   /** Resolves with whether there are new headers. */
@@ -75,29 +83,31 @@ export class SharedAuth {
    */
   async answerChallenge(
     response: HttpReply,
-    refusedRequest: Authorization & { url: URL; method: string; repeated: number; challenges: number },
+    refusedRequest: RefusedRequest,
     waiter: AuthWaiter,
   ): Promise<"own" | "shared" | false> {
     if (refusedRequest.generation !== this.#generation) return "shared";
-    const { status, headers } = response;
-    let challenge = this.#challenges.get(status);
-    const cause = challenge ? "shared" : "own";
-    if (!challenge) {
-      const controller = new AbortController();
-      const request = this.#describe(refusedRequest.url, refusedRequest.method);
-      const { headers: authorization, repeated, challenges } = refusedRequest;
-      const refusal = { status, headers, request, shown: authorization, repeated, challenges };
-      const answer = this.#auth.challenged(refusal, controller.signal).then((hasNew) => {
-        if (hasNew) this.#generation++;
-        return hasNew;
-      });
-      const newChallenge = { status, answer, waiting: 0, controller };
-      challenge = newChallenge;
-      this.#challenges.set(status, newChallenge);
-      const remove = (): void => this.#remove(newChallenge);
-      answer.then(remove, remove);
-    }
-    return (await this.#waitFor(challenge, waiter)) && cause;
+    const shared = this.#challenges.get(response.status);
+    const challenge = shared ?? this.#begin(response, refusedRequest);
+    return (await this.#waitFor(challenge, waiter)) && (shared ? "shared" : "own");
+  }
+
+  #begin(
+    { status, headers }: HttpReply,
+    { url, method, headers: shown, repeated, challenges }: RefusedRequest,
+  ): Challenge {
+    const controller = new AbortController();
+    const request = this.#describe(url, method);
+    const refusal = { status, headers, request, shown, repeated, challenges };
+    const answer = this.#auth.challenged(refusal, controller.signal).then((hasNew) => {
+      if (hasNew) this.#generation++;
+      return hasNew;
+    });
+    const challenge: Challenge = { status, answer, waiting: 0, controller };
+    this.#challenges.set(status, challenge);
+    const remove = (): void => this.#remove(challenge);
+    answer.then(remove, remove);
+    return challenge;
   }
 
   #note(headers: Readonly<Record<string, string>>): void {

@@ -4,7 +4,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
-import { loadExplanations } from "./load-explanations.ts";
+import type * as Explanations from "./explanations.ts";
 import type { PostedRequest } from "./posted.ts";
 import type { HttpReply } from "./reply.ts";
 
@@ -89,6 +89,11 @@ function isRefusal(value: unknown): value is Refusal {
 /** Whether a response asks for authorization. No authorization changes a 403 without a challenge. */
 export function asksForAuthorization({ status, headers }: HttpReply): boolean {
   return status === 401 || (status === 403 && headers.has("www-authenticate"));
+}
+
+/** Loads the explanations of failed requests. Returns undefined if a browser cannot load them, because the network is down. */
+export function loadExplanations(): Promise<typeof Explanations | undefined> {
+  return import("./explanations.ts").catch(() => undefined);
 }
 
 /** Makes the error for a response with an error status. Reads the beginning of its body. */

@@ -1,7 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { Authorization } from "./auth.ts";
-import { loadExplanations } from "./load-explanations.ts";
-import { asksForAuthorization, discard } from "./response.ts";
+import { asksForAuthorization, discard, loadExplanations } from "./response.ts";
 import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
 import type { HttpReply, SendInit } from "./reply.ts";
 

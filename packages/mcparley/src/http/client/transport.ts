@@ -32,6 +32,8 @@ const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
  */
 class HttpTransport implements Transport {
   readonly network = "tcp";
+  /** Whether `initialize` was refused as a server of HTTP+SSE refuses it (2025-11-25, transports). */
+  mayBeHttpSse = false;
   readonly #settings: HttpSettings;
   /** The requests whose responses have not been read to their end. */
   readonly #posted = new Map<unknown, PostedRequest>();
@@ -46,15 +48,9 @@ class HttpTransport implements Transport {
   /** Whether the client answers requests of the server. */
   #answersRequests = false;
   #closing: Promise<void> | undefined;
-  #mayBeHttpSse = false;
 
   constructor(settings: HttpSettings) {
     this.#settings = settings;
-  }
-
-  /** Whether `initialize` was refused as a server of HTTP+SSE refuses it (2025-11-25, transports). */
-  get mayBeHttpSse(): boolean {
-    return this.#mayBeHttpSse;
   }
 
   start(receiver: Receiver): void {
@@ -78,7 +74,7 @@ class HttpTransport implements Transport {
       outgoing.pause = () => this.#pause(request);
       outgoing.isUrgent = request.what === Method.listen;
       response = await sendHttp(this.#settings, outgoing);
-      this.#mayBeHttpSse = request.isInitialize && httpSseStatuses.has(response.status);
+      this.mayBeHttpSse = request.isInitialize && httpSseStatuses.has(response.status);
       await this.#read(response, request, inSession);
     } catch (error) {
       this.#fail(request, response ? "The response could not be read" : "The request could not be sent", error);
