@@ -1,5 +1,5 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
-import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -57,7 +57,7 @@ interface Repair {
 function repairOf(call: Call, session: Session, error: unknown): Repair | undefined {
   const { core, method } = call;
   const { sessions, options } = core;
-  if (error instanceof LocalError && error.code === "session_lost") {
+  if (hasCode(error, "session_lost")) {
     const drop = (): void => sessions.drop(session);
     return { kind: "session", run: drop, giveUp: drop };
   }

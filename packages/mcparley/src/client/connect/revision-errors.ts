@@ -1,4 +1,4 @@
-import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { isObject, isStrings } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { findRevision, revisions } from "../../mcp/revisions/index.ts";
@@ -16,7 +16,7 @@ const badRequest = -32_000;
 
 /** Returns the HTTP status of a response that contains no JSON-RPC error. 0 for other errors. */
 export function statusOf(error: unknown): number {
-  return error instanceof LocalError && error.code === "http" && isObject(error.data) ? Number(error.data.status) : 0;
+  return hasCode(error, "http") && isObject(error.data) ? Number(error.data.status) : 0;
 }
 
 /** Whether a server or a proxy with this status may answer a later request. Status 500 can also be a definite answer. */
@@ -30,11 +30,10 @@ export function isBusy(status: number): boolean {
  */
 export function isLegacyAnswer(error: unknown): boolean {
   if (error instanceof ProtocolError) return true;
-  if (!(error instanceof LocalError)) return false;
-  if (error.code === "invalid_message") return true;
+  if (hasCode(error, "invalid_message")) return true;
   const status = statusOf(error);
   const isRedirect = status >= 300 && status < 400;
-  return error.code === "http" && !isBusy(status) && !isRedirect;
+  return hasCode(error, "http") && !isBusy(status) && !isRedirect;
 }
 
 /** Returns the versions that a modern server names in an error. Undefined if the error may come from a legacy server. */

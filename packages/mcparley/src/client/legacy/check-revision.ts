@@ -1,5 +1,5 @@
 import { unlessAborted } from "../../rpc/abort.ts";
-import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -44,7 +44,7 @@ export async function replaceIfChanged(
 /** Whether a server that has the method would not have sent the error. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
-  if (error instanceof LocalError && error.code === "session_lost") return true;
+  if (hasCode(error, "session_lost")) return true;
   const status = statusOf(error);
   return status >= 400 && !isTransient(status);
 }

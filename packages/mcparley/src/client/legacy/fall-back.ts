@@ -1,4 +1,4 @@
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode } from "../../rpc/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { findRevision, latestLegacy, latestModern, revisions } from "../../mcp/revisions/index.ts";
@@ -75,9 +75,8 @@ export async function negotiateOtherwise(opening: Opening): Promise<Opened | und
 function mayBeAnotherRevision(error: unknown, { transports, signal }: Opening): boolean {
   if (transports.once || signal.aborted) return false;
   if (isLegacyAnswer(error)) return true;
-  if (!(error instanceof LocalError)) return false;
-  const isLost = error.code === "closed" || error.code === "exited";
-  return error.code === "unsupported_revision" || (isLost && transports.kind === "stream");
+  const isLost = hasCode(error, "closed", "exited");
+  return hasCode(error, "unsupported_revision") || (isLost && transports.kind === "stream");
 }
 
 /**
@@ -128,8 +127,7 @@ async function orHttpSse(opening: Opening, transport: Transport, connecting: Pro
 
 /** Whether only a server of a later revision than the one with HTTP+SSE can have sent the error. */
 function excludesHttpSse(failure: unknown): boolean {
-  const wraps = failure instanceof LocalError && failure.code === "unsupported_revision";
-  const error = wraps ? failure.cause : failure;
+  const error = hasCode(failure, "unsupported_revision") ? failure.cause : failure;
   return isModernError(error) || (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound);
 }
 

@@ -1,6 +1,6 @@
 import { pause, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError, hasCode } from "../../rpc/errors.ts";
 import type { Implementation } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { findRevision, latestLegacy, legacyEncoderOf } from "../../mcp/revisions/index.ts";
@@ -133,8 +133,7 @@ function retriesAfter(error: unknown): number {
   const status = statusOf(error);
   // Some legacy servers answer unknown requests with 500.
   if (status === 500) return 1;
-  const isBroken = error instanceof LocalError && error.code === "closed";
-  return isBroken || isBusy(status) ? maxRetries : 0;
+  return hasCode(error, "closed") || isBusy(status) ? maxRetries : 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { unlessAborted } from "../../rpc/abort.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { ClientCore } from "../core.ts";
 import type { ClientConnection } from "../connect/client-connection.ts";
@@ -110,8 +110,7 @@ class SharedSubscriptions {
         resource.isSubscribed = true;
       } catch (error) {
         // After other errors the server may have subscribed.
-        const isLost = error instanceof LocalError && error.code === "session_lost";
-        if (error instanceof ProtocolError || isLost) resource.isSubscribed = false;
+        if (error instanceof ProtocolError || hasCode(error, "session_lost")) resource.isSubscribed = false;
         throw error;
       }
     });

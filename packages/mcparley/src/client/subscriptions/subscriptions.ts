@@ -1,7 +1,7 @@
 import { abortedError, unlessAborted, linkWithin, routineEnd } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { type Clock, wakefulClock } from "../../rpc/clock.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
@@ -180,7 +180,7 @@ export class Subscriptions implements OpenSubscriptions {
   /** Ends a session that the server no longer has, or whose revision it no longer has. Throws `error` for other errors. */
   async #endOutdated(session: Session, error: unknown, signal: AbortSignal): Promise<void> {
     const core = this.#core;
-    if (error instanceof LocalError && error.code === "session_lost") return core.sessions.drop(session);
+    if (hasCode(error, "session_lost")) return core.sessions.drop(session);
     const method = session.revision.kind === "modern" ? Method.listen : Method.subscribe;
     const doubt = doubtOf(error, { core, method }, session);
     if (!doubt) throw error;
@@ -252,8 +252,15 @@ export class Subscriptions implements OpenSubscriptions {
 /** Whether another attempt cannot succeed: the server refuses, or the user must act first. */
 function isFinal(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
-  if (!(error instanceof LocalError)) return false;
-  return /^(unauthorized|sign_in_\w+|unsupported_revision|not_capable|forbidden_url|declined|aborted)$/.test(
-    error.code,
+  return hasCode(
+    error,
+    "unauthorized",
+    "sign_in_required",
+    "sign_in_failed",
+    "unsupported_revision",
+    "not_capable",
+    "forbidden_url",
+    "declined",
+    "aborted",
   );
 }

@@ -1,6 +1,6 @@
 import { link } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { isEventStream, discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
@@ -144,8 +144,8 @@ export class StandaloneStream {
       return undefined;
     } catch (error) {
       if (this.#lifetime.aborted) throw error;
-      if (error instanceof LocalError && error.code === "session_lost") throw error;
-      if (!(error instanceof LocalError) || error.code !== "too_large") return error as Error;
+      if (hasCode(error, "session_lost")) throw error;
+      if (!hasCode(error, "too_large")) return error as Error;
       this.#sink.malformed(error);
       // If the stream were resumed at its position, the server would send the same event again.
       position.lastEventId = undefined;

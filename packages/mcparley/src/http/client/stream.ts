@@ -1,6 +1,6 @@
 import { routineEnd } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
 import { isEventStream, discard, sessionLost, statusError } from "./response.ts";
 import type { PostedRequest } from "./posted.ts";
@@ -72,7 +72,7 @@ async function readToEnd(
     return undefined;
   } catch (error) {
     // The server would send an event that is too large again.
-    if (!request.isAnswered && error instanceof LocalError && error.code === "too_large") throw error;
+    if (!request.isAnswered && hasCode(error, "too_large")) throw error;
     return error as Error;
   } finally {
     if (timer !== undefined) clock.clearTimeout(timer);
@@ -99,7 +99,7 @@ async function resumeStream(
     try {
       response = await getStream(settings, sink.headers(), { lastEventId: position.lastEventId, signal });
     } catch (error) {
-      if (signal.aborted || !(error instanceof LocalError) || !/^(unreachable|closed)$/.test(error.code)) throw error;
+      if (signal.aborted || !hasCode(error, "unreachable", "closed")) throw error;
       problem = error;
       continue;
     }
