@@ -38,10 +38,10 @@ export class Client {
   readonly #close: () => Promise<void>;
   #server: ServerInfo;
 
-  constructor({ core, server, close }: ClientParts) {
-    this.#core = core;
-    this.#close = close;
-    this.#server = server;
+  constructor(parts: ClientParts) {
+    this.#core = parts.core;
+    this.#close = parts.close;
+    this.#server = parts.server;
     // They are no members of the class, because only the type of a server defines their names.
     Object.defineProperties(this, {
       tools: { value: byName((name, args, options) => (this as Client).callTool(name, args, options)) },

@@ -123,7 +123,8 @@ export class Cache {
    * Caches a result for its `ttlMs`, unless it was declared changed since its request was sent. Removes expired results, and the
    * least recently used results over the limits.
    */
-  put({ key, method, uri, isStale, credentials }: Pending, result: JsonObject): void {
+  put(pending: Pending, result: JsonObject): void {
+    const { key, method, uri, isStale, credentials } = pending;
     const { ttlMs, cacheScope } = result;
     this.#remove(key);
     if (isStale || typeof ttlMs !== "number" || !(ttlMs > 0)) return;
