@@ -62,7 +62,7 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
       "MAX_SUBSCHEMAS",
     ],
     ["subschemas, 1 MiB", "schema/json-schema/copy-schema.ts MAX_LENGTH"],
-    ["Redirects within the origin | 3", "http/client/redirect.ts MAX_HOPS"],
+    ["Redirects within the origin | 3", "http/client/send.ts MAX_HOPS"],
     [
       "Cached results | 256, 8,388,608 characters in all, 1,048,576 each",
       "client/lists/cache.ts maxEntries",
