@@ -70,7 +70,7 @@ const packages = [
           "rpc/digest.ts",
           "rpc/encode-large.ts",
           "rpc/guarded.ts",
-          "rpc/not-json.ts",
+          "rpc/json-values.ts",
           // Used on pipes, and by the reader of event streams, which browsers load.
           "rpc/parse-json.ts",
           "rpc/pending-requests.ts",

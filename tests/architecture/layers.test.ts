@@ -8,6 +8,7 @@ import {
   importsAgainstOrder,
   importsOfNode,
   layerOf,
+  mutualImports,
   repeatedCompositions,
   wordsOfMcp,
 } from "./layers.ts";
@@ -31,6 +32,10 @@ test("each allowed exception to the order of imports occurs once", () => {
 
 test("layers have no circular imports", () => {
   expect(circlesOfLayers(files)).toEqual([]);
+});
+
+test("of the folders of the client, only that of legacy revisions and its users import each other", () => {
+  expect(mutualImports(files, "client").toSorted()).toEqual(["calls legacy", "connect legacy"]);
 });
 
 test("files have no circular imports at run time", () => {

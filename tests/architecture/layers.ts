@@ -140,6 +140,17 @@ export function circlesOfLayers(sources: readonly Source[], layers: Layers = may
   return circlesOf(graph);
 }
 
+/** The pairs of folders in a folder that import each other, every import counted. */
+export function mutualImports(sources: readonly Source[], folder: string): string[] {
+  const folderOf = (name: string): string | undefined =>
+    name.startsWith(`${folder}/`) ? /^([^/]+)\//.exec(name.slice(folder.length + 1))?.[1] : undefined;
+  const imports = new Set(edgesOf(sources).map(({ from, to }) => `${folderOf(from)} ${folderOf(to)}`));
+  return [...imports].filter((pair) => {
+    const [from = "", to = ""] = pair.split(" ");
+    return from < to && !pair.includes("undefined") && imports.has(`${to} ${from}`);
+  });
+}
+
 /** The imports of modules of Node in layers that run everywhere. */
 export function importsOfNode(sources: readonly Source[]): string[] {
   return sources

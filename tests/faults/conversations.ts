@@ -1,4 +1,4 @@
-import type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
+import type { Client } from "../../packages/mcparley/src/client/client.ts";
 import type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 import { type RevisionName, type TransportName, modern } from "./dimensions.ts";
 import type { Stage } from "./operations.ts";

@@ -1,5 +1,5 @@
-import type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
-import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
+import type { Client } from "../../packages/mcparley/src/client/client.ts";
+import { openClient } from "../../packages/mcparley/src/client/open-client.ts";
 import type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 import type { ServerChange, Subscription } from "../../packages/mcparley/src/client/subscriptions/subscription.ts";
 import { followTasks } from "../../packages/mcparley/src/extensions/tasks/client/follow-tasks.ts";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
-import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
+import type { Client } from "../../packages/mcparley/src/client/client.ts";
+import { openClient } from "../../packages/mcparley/src/client/open-client.ts";
 import { LocalError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { commandTransports } from "../../packages/mcparley/src/stdio/command-transport.ts";
 import type { Fault } from "./dimensions.ts";

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import { type AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
+import { openClient } from "../../packages/mcparley/src/client/open-client.ts";
 import { httpTransports } from "../../packages/mcparley/src/http/client/transport.ts";
 import { LocalError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { type JsonObject, type JsonRpcRequest } from "../../packages/mcparley/src/rpc/messages.ts";

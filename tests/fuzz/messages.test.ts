@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeAll, expect } from "vitest";
 import { forgetRevisions } from "../../packages/mcparley/src/client/connect/remembered-revisions.ts";
-import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
+import { openClient } from "../../packages/mcparley/src/client/open-client.ts";
 import { LocalError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { McpError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";

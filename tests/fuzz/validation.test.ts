@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
+import { openClient } from "../../packages/mcparley/src/client/open-client.ts";
 import { serverTransports } from "../../packages/mcparley/src/client/connect/transports.ts";
 import { LocalError, ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { ToolError } from "../../packages/mcparley/src/mcp/errors.ts";

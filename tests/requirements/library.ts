@@ -6,8 +6,8 @@ export {
 } from "../../packages/mcparley/src/auth/server/protected-resource.ts";
 export { connect } from "../../packages/mcparley/src/connect.ts";
 export type { TransportFactory } from "../../packages/mcparley/src/client/connect/transports.ts";
-export { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
-export type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
+export { openClient } from "../../packages/mcparley/src/client/open-client.ts";
+export type { Client } from "../../packages/mcparley/src/client/client.ts";
 export type { ClientExtension } from "../../packages/mcparley/src/client/extension.ts";
 export { forgetRevisions } from "../../packages/mcparley/src/client/connect/remembered-revisions.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";

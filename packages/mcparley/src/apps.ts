@@ -1,6 +1,6 @@
 /** HTML interfaces that a server offers with its tools (MCP Apps), and functions for hosts that show them. */
 export type { JsonObject } from "./rpc/messages.ts";
-export type { Client } from "./client/calls/client.ts";
+export type { Client } from "./client/client.ts";
 export type { ClientExtension } from "./client/extension.ts";
 export type { RequestOptions } from "./client/options.ts";
 export type { Resource } from "./server/core/definition-types.ts";

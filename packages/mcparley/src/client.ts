@@ -29,7 +29,7 @@ export type { CacheHint, ReadResourceResult, Resource, ResourceTemplate } from "
 export type { Root } from "./mcp/roots.ts";
 export type { CreateMessageParams, CreateMessageResult } from "./mcp/sampling.ts";
 export type { CallToolResult, Tool, ToolAnnotations } from "./mcp/tools.ts";
-export type { Client } from "./client/calls/client.ts";
+export type { Client } from "./client/client.ts";
 export type { ClientExtension, FollowedCall, PreparedCall } from "./client/extension.ts";
 export type { ServerInfo } from "./client/connect/session.ts";
 export { forgetRevisions } from "./client/connect/remembered-revisions.ts";
@@ -44,7 +44,7 @@ export type {
 export type { PagedList } from "./client/lists/list-pages.ts";
 export type { ClientCall, ClientObserver } from "./client/options.ts";
 export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, CallOutcome } from "./mcp/observe.ts";
-export { openClient } from "./client/connect/open-client.ts";
+export { openClient } from "./client/open-client.ts";
 export { readContent, readPromptMessages, readResourceContents } from "./mcp/read-content.ts";
 export { validateJson } from "./schema/validation/validate-json.ts";
 export type {

@@ -1,7 +1,7 @@
 import { commandTransports } from "#command-transport";
-import type { Client } from "./client/calls/client.ts";
+import type { Client } from "./client/client.ts";
 import { checkExtensions } from "./client/client-capabilities.ts";
-import { openClient } from "./client/connect/open-client.ts";
+import { openClient } from "./client/open-client.ts";
 import {
   type InProcessServer,
   type CommandTarget,

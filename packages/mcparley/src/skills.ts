@@ -1,5 +1,5 @@
 /** The skills extension: servers offer skills, and hosts verify and load them. */
-export type { Client } from "./client/calls/client.ts";
+export type { Client } from "./client/client.ts";
 export type { LoadedSkill, SkillContent } from "./extensions/skills/client/loaded-skill.ts";
 export {
   type OfferedSkill,

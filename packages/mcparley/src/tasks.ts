@@ -1,5 +1,5 @@
 /** The tasks extension, for servers and clients: tool calls that return a task at once and continue in the background. */
-export type { Client } from "./client/calls/client.ts";
+export type { Client } from "./client/client.ts";
 export type { ClientExtension } from "./client/extension.ts";
 export type { Subscription } from "./client/subscriptions/subscription.ts";
 export type { CallToolResult } from "./mcp/tools.ts";

@@ -7,7 +7,7 @@ import { ToolError, supportedVersions } from "./index.ts";
 import { createServer, image, link, text, tool, toolResult } from "./server.ts";
 import { streamTransport } from "./stdio.ts";
 import { modernPeer, peerTransports } from "./testing/peer-transports.ts";
-import { openClient } from "./client/connect/open-client.ts";
+import { openClient } from "./client/open-client.ts";
 
 const revisions = supportedVersions.filter((version) => version !== "2024-10-07");
 const picture = image("AQID", "image/png");

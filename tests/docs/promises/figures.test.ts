@@ -62,7 +62,7 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
       "MAX_SUBSCHEMAS",
     ],
     ["subschemas, 1 MiB", "schema/json-schema/copy-schema.ts MAX_LENGTH"],
-    ["Redirects within the origin | 3", "http/client/redirect.ts MAX_HOPS"],
+    ["Redirects within the origin | 3", "http/client/send.ts MAX_HOPS"],
     [
       "Cached results | 256, 8,388,608 characters in all, 1,048,576 each",
       "client/lists/cache.ts maxEntries",
@@ -73,8 +73,8 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["Requests of a server at once | 100", "client/legacy/incoming-requests.ts maxIncoming"],
     ["Responses sent at the same time | 8", "client/legacy/incoming-requests.ts maxSending"],
     ["refusals over 100 are dropped", "client/legacy/incoming-requests.ts maxIncoming"],
-    ["Custom notifications that wait | 100", "client/connect/custom-notifications.ts maxWaiting"],
-    ["a reply to `resources/read` is 24 MiB", "client/calls/client.ts maxReply"],
+    ["Custom notifications that wait | 100", "client/connect/server-messages.ts maxWaiting"],
+    ["a reply to `resources/read` is 24 MiB", "client/client.ts maxReply"],
     ["A skill may have 16 MiB", "extensions/skills/skill-entry.ts bytes"],
   ],
   "security-advisories.md": [

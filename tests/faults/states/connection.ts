@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
-import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
+import type { Client } from "../../../packages/mcparley/src/client/client.ts";
+import { openClient } from "../../../packages/mcparley/src/client/open-client.ts";
 import type { ConnectOptions } from "../../../packages/mcparley/src/client/options.ts";
 import { LocalError } from "../../../packages/mcparley/src/rpc/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../../packages/mcparley/src/rpc/messages.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
-import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
+import { openClient } from "../../../packages/mcparley/src/client/open-client.ts";
+import type { Client } from "../../../packages/mcparley/src/client/client.ts";
 import { httpTransports } from "../../../packages/mcparley/src/http/client/transport.ts";
 import type { JsonObject } from "../../../packages/mcparley/src/rpc/messages.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";

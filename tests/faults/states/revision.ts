@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
+import type { Client } from "../../../packages/mcparley/src/client/client.ts";
 import { forgetRevisions } from "../../../packages/mcparley/src/client/connect/remembered-revisions.ts";
-import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
+import { openClient } from "../../../packages/mcparley/src/client/open-client.ts";
 import { LocalError, RpcError } from "../../../packages/mcparley/src/rpc/errors.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import {

@@ -55,8 +55,8 @@ function standalone(): Standalone {
   const sink = {
     message: () => void received.push("message"),
     malformed: () => void received.push("report"),
-    interrupted: (cause: Error | undefined) => void received.push(cause ? "interrupted" : "restored"),
-    lost: () => void received.push("session lost"),
+    onInterrupted: (cause: Error | undefined) => void received.push(cause ? "interrupted" : "restored"),
+    onLost: () => void received.push("session lost"),
   };
   const stream = new StandaloneStream(settings, { "mcp-session-id": "s" }, { lifetime: controller.signal, sink });
   const next = async (): Promise<SentRequest> => {
@@ -123,7 +123,7 @@ const standaloneEvents: Record<StandaloneEvent, (given: Standalone) => unknown> 
   subscriber: ({ stream }) => stream.need(true),
   answered: async ({ clock, stream }) => {
     await clock.advance(60_000);
-    stream.answered();
+    stream.noteAnswer();
   },
   closed: ({ controller }) => controller.abort(),
 };

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
-import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
+import type { Client } from "../../../packages/mcparley/src/client/client.ts";
+import { openClient } from "../../../packages/mcparley/src/client/open-client.ts";
 import type { ServerChange, Subscription } from "../../../packages/mcparley/src/client/subscriptions/subscription.ts";
 import { LocalError } from "../../../packages/mcparley/src/rpc/errors.ts";
 import type { JsonRpcRequest } from "../../../packages/mcparley/src/rpc/messages.ts";

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
-import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
+import type { Client } from "../../../packages/mcparley/src/client/client.ts";
 import type { TransportFactory } from "../../../packages/mcparley/src/client/connect/transports.ts";
-import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
+import { openClient } from "../../../packages/mcparley/src/client/open-client.ts";
 import type { ConnectOptions } from "../../../packages/mcparley/src/client/options.ts";
 import { httpTransports } from "../../../packages/mcparley/src/http/client/transport.ts";
 import { Endpoint } from "../../../packages/mcparley/src/http/server/endpoint.ts";

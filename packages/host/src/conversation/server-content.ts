@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type ContentBlock, type ResourceContents, readContent, readResourceContents } from "mcparley/client";
+import { isLooseBase64 } from "@mcparley/internal/base64";
 import type { FilePart } from "./messages.ts";
 
 /** Content of a server: one text, and the files that a model can read. */
@@ -100,7 +101,7 @@ function fileProblem(file: {
   if (file.count >= MAX_FILES) return `a result may have ${MAX_FILES} files`;
   if (file.before + file.bytes > MAX_FILES_BYTES)
     return `the files of a result may have ${MAX_FILES_BYTES} bytes in total`;
-  if (file.bytes === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(file.data)) return "its data is not base64";
+  if (file.bytes === 0 || !isLooseBase64(file.data)) return "its data is not base64";
   return undefined;
 }
 

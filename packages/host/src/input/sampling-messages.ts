@@ -7,6 +7,7 @@ import {
   type ToolUseContent,
 } from "mcparley";
 import { type CreateMessageParams, readContent } from "mcparley/client";
+import { isBase64 } from "@mcparley/internal/base64";
 import { isObject } from "@mcparley/internal/is-object";
 import { withoutDeepLevels } from "../values/map-texts.ts";
 import type {
@@ -113,10 +114,6 @@ function file(mediaType: unknown, data: unknown, at: string): FilePart {
     return { type: "file", mediaType, data };
   }
   throw invalid(`${at}: an image, audio or blob must have a media type, and data in base64`);
-}
-
-function isBase64(data: string): boolean {
-  return data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
 }
 
 function invalid(problem: string): ProtocolError {

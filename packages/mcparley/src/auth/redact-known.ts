@@ -1,4 +1,4 @@
-import { hidden } from "../rpc/redact.ts";
+import { redactedText } from "../rpc/redact.ts";
 
 /** Maximum UTF-16 units of a text in which secrets are searched, and of a secret. */
 const SEARCHED_CHARS = 131_072;
@@ -97,7 +97,7 @@ function withoutRanges(text: string, ranges: readonly { start: number; end: numb
   let end = 0;
   for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
     if (range.end <= end) continue;
-    if (range.start >= end) result += text.slice(end, range.start) + hidden;
+    if (range.start >= end) result += text.slice(end, range.start) + redactedText;
     end = range.end;
   }
   return result + text.slice(end);

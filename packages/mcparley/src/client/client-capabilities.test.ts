@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject, JsonRpcRequest } from "../rpc/messages.ts";
 import type { ClientCapabilities } from "../mcp/capabilities.ts";
 import { modernPeer, peerTransports } from "../testing/peer-transports.ts";
-import { openClient } from "./connect/open-client.ts";
+import { openClient } from "./open-client.ts";
 import type { ConnectOptions } from "./options.ts";
 
 const way = "com.example/way";

@@ -33,7 +33,7 @@ export interface ClientCore {
   readonly closing: AbortSignal;
   readonly running: Set<Call>;
   /** The work of extensions that `close` waits for. */
-  readonly unfinished: Set<Unfinished>;
+  readonly pendingWork: Set<PendingWork>;
   /** The log level of modern requests that name none. */
   logLevel: LoggingLevel | undefined;
   /** Lists the tools, and yields after each page the tools that were listed so far. */
@@ -41,17 +41,17 @@ export interface ClientCore {
   /** Sends a request on behalf of a call of the user. It has no other steps than a repair. With a session, it is not repaired. */
   sendWithin(this: void, request: CallRequest, options: RequestOptions, session?: Session): Promise<JsonObject>;
   /** Makes the description of an input request that is passed to handlers of the host. */
-  inputSource(this: void, during: string | undefined, signal: AbortSignal): InputRequestSource;
+  inputSource(this: void, what: string | undefined, signal: AbortSignal): InputRequestSource;
   /** Reports an error that belongs to no call. */
   report(this: void, error: unknown): void;
 }
 
 /** Work of an extension for a call: following its result, or a request that outlives the call. */
-export interface Unfinished {
+export interface PendingWork {
   /** The signal of the followed call. Closing waits for the call only if its caller aborted it. Undefined for a request. */
   readonly signal: AbortSignal | undefined;
   /** Never rejects. */
-  readonly ended: Promise<unknown>;
+  readonly end: Promise<unknown>;
 }
 
 /** The request that a call sends. */
@@ -88,8 +88,8 @@ export interface Call {
   answers: JsonObject | undefined;
   /** Notes whether the result may be cached. Undefined if it is never cached. */
   pending: Pending | undefined;
-  /** The generation of the list of tools in which the tool of the call was looked up. */
-  listed: number;
+  /** The generation of `core.tools` when the tool of the call was looked up. */
+  listGeneration: number;
   /** The last progress that the caller received. */
   progress: Progress | undefined;
   /** Ends the progress of a task that the call has created. Undefined if it creates none. */
@@ -128,7 +128,12 @@ export interface ExtensionSteps {
   /** The step of a call: lets the extensions add params and follow the result. */
   readonly extend: Step;
   /** Follows a result that the caller has stored. Undefined if no extension can handle it. */
-  followStored(this: void, core: ClientCore, method: string, stored: StoredResult): Promise<JsonObject | undefined>;
+  followStored(
+    this: void,
+    core: ClientCore,
+    method: string,
+    storedResult: StoredResult,
+  ): Promise<JsonObject | undefined>;
   /** Waits, for a limited time, until extensions have ended the calls that their callers aborted. */
   finish(this: void, core: ClientCore): Promise<void>;
 }
@@ -144,9 +149,9 @@ export interface OpenSubscriptions {
     options: RequestOptions,
   ): Promise<Subscription>;
   /** Handles a notification that may belong to a subscription. */
-  notified(message: JsonRpcNotification, connection: ClientConnection): void;
+  handleNotification(message: JsonRpcNotification, connection: ClientConnection): void;
   /** Handles the loss of a connection. */
-  lost(reason: Error, connection: ClientConnection): void;
+  handleLoss(reason: Error, connection: ClientConnection): void;
   /** Handles a break of the stream for the messages of a legacy session, with its cause, and its return. */
-  interrupted(cause: Error | undefined, connection: ClientConnection): void;
+  handleInterruption(cause: Error | undefined, connection: ClientConnection): void;
 }

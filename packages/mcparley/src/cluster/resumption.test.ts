@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openClient } from "../client/connect/open-client.ts";
+import { openClient } from "../client/open-client.ts";
 import type { Context, Principal } from "../server/core/context.ts";
 import { tool } from "../server/definition.ts";
 import { createServer, type Server } from "../server/create-server.ts";

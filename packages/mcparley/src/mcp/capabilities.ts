@@ -60,15 +60,15 @@ export type InputKind = "elicit" | "elicit.url" | "sample" | "sample.tools" | "r
 /** Returns whether a server may request an input: the revision has it, and the client declared it. */
 export function canRequest(
   kind: InputKind,
-  declared: ClientCapabilities,
+  capabilities: ClientCapabilities,
   { serverRequests, inputModes }: { readonly serverRequests: ReadonlySet<string>; readonly inputModes: boolean },
 ): boolean {
-  const { roots, sampling } = declared;
+  const { roots, sampling } = capabilities;
   if (kind === "roots") return !!roots;
   if (kind === "sample") return !!sampling;
   if (kind === "sample.tools") return inputModes && !!sampling?.tools;
-  if (kind === "elicit.url") return inputModes && canElicit(declared, "url");
-  return serverRequests.has(Method.elicit) && canElicit(declared, "form");
+  if (kind === "elicit.url") return inputModes && canElicit(capabilities, "url");
+  return serverRequests.has(Method.elicit) && canElicit(capabilities, "form");
 }
 
 /** Returns whether a client supports a mode of elicitation. An empty `elicitation: {}` means form mode. */

@@ -50,10 +50,15 @@ export function readCompleteParams(params: JsonObject, maxLength: number): Compl
     throw invalidParams('params.argument must be an object with a string "name" and a string "value"');
   }
   if (context !== undefined && !isObject(context)) throw invalidParams("params.context must be an object");
-  const others = readStrings(context?.arguments, "params.context.arguments");
+  const otherArguments = readStrings(context?.arguments, "params.context.arguments");
   checkLength(argument.value, "params.argument.value", maxLength);
-  for (const name in others) checkLength(others[name]!, `params.context.arguments.${name.slice(0, 200)}`, maxLength);
-  return { ref: readReference(params.ref), argument: { name: argument.name, value: argument.value }, context: others };
+  for (const name in otherArguments)
+    checkLength(otherArguments[name]!, `params.context.arguments.${name.slice(0, 200)}`, maxLength);
+  return {
+    ref: readReference(params.ref),
+    argument: { name: argument.name, value: argument.value },
+    context: otherArguments,
+  };
 }
 
 function checkLength(value: string, where: string, maxLength: number): void {

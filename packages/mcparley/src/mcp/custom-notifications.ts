@@ -9,7 +9,7 @@ export interface CustomNotification {
 }
 
 /** The names that MCP uses or may use: those that begin with one of its features, and those of JSON-RPC. */
-const reserved =
+const reservedName =
   /^(rpc\.|(notifications\/)?(initialized?|ping|cancelled|progress|message|server|tools|prompts|resources|roots|subscriptions|elicitation|sampling|completion|logging|tasks)(\/|$))/;
 
 /** Maximum length of the name of a custom notification, in characters. */
@@ -17,7 +17,7 @@ const maxLength = 256;
 
 /** Returns whether a notification may be a custom one: MCP does not define its name. */
 export function isCustom(method: string): boolean {
-  return method.length <= maxLength && !reserved.test(method);
+  return method.length <= maxLength && !reservedName.test(method);
 }
 
 /** Throws a TypeError if a notification has a name that MCP reserves, or params that are not an object. */

@@ -53,8 +53,8 @@ export function readElicitResult(result: unknown): ElicitResult {
   if (isObject(result)) {
     const { action, content, _meta } = result;
     const meta = isObject(_meta) ? { _meta } : {};
-    const known = action === "accept" || action === "decline" || action === "cancel";
-    if (known && (content === undefined || content === null || isObject(content))) {
+    const isValid = action === "accept" || action === "decline" || action === "cancel";
+    if (isValid && (content === undefined || content === null || isObject(content))) {
       return content
         ? { action, content: content as NonNullable<ElicitResult["content"]>, ...meta }
         : { action, ...meta };

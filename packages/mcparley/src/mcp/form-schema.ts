@@ -1,17 +1,17 @@
 import { type JsonSchema, SchemaError, shorten } from "../schema/schema.ts";
-import { type JsonObject, isObject } from "../rpc/messages.ts";
+import { type JsonObject, isObject, isStrings } from "../rpc/messages.ts";
 import type { RequestedSchema } from "./elicitation.ts";
 
 /** The keywords that each kind of field can have, with an example value of their type. */
-const described = { title: "", description: "" };
-const number = { ...described, minimum: 0, maximum: 0, default: 0 };
+const texts = { title: "", description: "" };
+const number = { ...texts, minimum: 0, maximum: 0, default: 0 };
 const kinds: Readonly<Record<string, JsonSchema>> = {
-  string: { ...described, minLength: 0, maxLength: 0, format: "", default: "" },
+  string: { ...texts, minLength: 0, maxLength: 0, format: "", default: "" },
   number,
   integer: number,
-  boolean: { ...described, default: true },
-  choice: { ...described, enumNames: [], default: "" },
-  array: { ...described, minItems: 0, maxItems: 0, default: [] },
+  boolean: { ...texts, default: true },
+  choice: { ...texts, enumNames: [], default: "" },
+  array: { ...texts, minItems: 0, maxItems: 0, default: [] },
 };
 
 /**
@@ -50,14 +50,16 @@ function toField(schema: unknown, name: string, root: JsonSchema): JsonObject {
 
 /** Replaces exclusive bounds, which a form cannot have. Exact for integers, approximate for other numbers. */
 function inclusive(field: JsonSchema): JsonSchema {
-  const { exclusiveMinimum: over, exclusiveMaximum: under } = field as { readonly [keyword: string]: number };
+  const { exclusiveMinimum: lowerBound, exclusiveMaximum: upperBound } = field as {
+    readonly [keyword: string]: number;
+  };
   return field["type"] === "integer"
-    ? { minimum: Math.floor(over!) + 1, maximum: Math.ceil(under!) - 1, ...field }
-    : { minimum: over, maximum: under, ...field };
+    ? { minimum: Math.floor(lowerBound!) + 1, maximum: Math.ceil(upperBound!) - 1, ...field }
+    : { minimum: lowerBound, maximum: upperBound, ...field };
 }
 
 /** Returns the choices if the schema is a choice of strings in any form. */
-function toChoice(schema: JsonSchema, titled: "oneOf" | "anyOf"): object | undefined {
+function toChoice(schema: JsonSchema, keyword: "oneOf" | "anyOf"): object | undefined {
   const { const: only, enum: values = [only], oneOf, anyOf: options = oneOf } = schema;
   if (isStrings(values)) return { type: "string", enum: values };
   if (!Array.isArray(options) || options.length === 0) return undefined;
@@ -65,7 +67,7 @@ function toChoice(schema: JsonSchema, titled: "oneOf" | "anyOf"): object | undef
   if (!isStrings(choices)) return undefined;
   if (!options.some((option: Option) => option.title)) return { type: "string", enum: choices };
   return {
-    [titled]: options.map(({ const: value, title }: Option) => ({ const: value, title: String(title ?? value) })),
+    [keyword]: options.map(({ const: value, title }: Option) => ({ const: value, title: String(title ?? value) })),
   };
 }
 
@@ -76,7 +78,7 @@ interface Option {
 
 /** Returns the members of a field that its kind can have, if their values have the right type. */
 function keep(field: JsonSchema, kind: string): object {
-  const kept = Object.entries(field).filter(([keyword, value]) => {
+  const members = Object.entries(field).filter(([keyword, value]) => {
     const example = kinds[kind]?.[keyword];
     if (Array.isArray(example)) return isStrings(value);
     if (example === undefined || typeof value !== typeof example) return false;
@@ -84,25 +86,18 @@ function keep(field: JsonSchema, kind: string): object {
     // Schema libraries add the limits of a safe integer to every integer. A form does not need them.
     return typeof value !== "number" || Math.abs(value) < Number.MAX_SAFE_INTEGER;
   });
-  return Object.fromEntries(kept);
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(isString);
+  return Object.fromEntries(members);
 }
 
 /** Resolves local references, at most 16 in a row, because libraries move named schemas to `$defs`. */
 function dereference(schema: unknown, root: JsonSchema): JsonSchema {
-  let found = isObject(schema) ? schema : {};
-  for (let hops = 0; hops < 16 && isString(found["$ref"]); hops++) {
-    const { $ref, ...beside } = found;
+  let resolvedSchema = isObject(schema) ? schema : {};
+  for (let hops = 0; hops < 16; hops++) {
+    const { $ref, ...siblings } = resolvedSchema;
+    if (typeof $ref !== "string") break;
     const [document, ...steps] = $ref.split("/");
-    const target = steps.reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), root);
-    found = { ...(document === "#" && isObject(target) ? target : {}), ...beside };
+    const target = steps.reduce<unknown>((parent, step) => (isObject(parent) ? parent[step] : undefined), root);
+    resolvedSchema = { ...(document === "#" && isObject(target) ? target : {}), ...siblings };
   }
-  return found;
+  return resolvedSchema;
 }

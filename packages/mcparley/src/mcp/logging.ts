@@ -21,7 +21,7 @@ export interface LoggingMessage {
 
 /** Validates a level. Throws -32602 with the list of levels if it is unknown. */
 export function readLoggingLevel(value: unknown, where: string): LoggingLevel {
-  const level = loggingLevels.find((known) => known === value);
+  const level = loggingLevels.find((name) => name === value);
   if (level) return level;
   throw invalidParams(`${where} must be one of ${loggingLevels.join(", ")}`);
 }

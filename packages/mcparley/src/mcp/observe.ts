@@ -92,13 +92,13 @@ export function startCall<C extends ObservedCall>(
     const run = guarded(() => observer.started?.(call), report);
     return run === undefined || isPromise(run) ? [] : run;
   });
-  const within = <T>(inner: () => T): T => {
-    const wrapped = runs.reduceRight((next, run) => (run.within ? () => run.within!(next) : next), inner);
-    return wrapped();
+  const runWithin = <T>(inner: () => T): T => {
+    const wrappedRun = runs.reduceRight((next, run) => (run.within ? () => run.within!(next) : next), inner);
+    return wrappedRun();
   };
   return {
     ...(runs.some((run) => run.meta) && { meta: Object.assign({}, ...runs.map((run) => run.meta)) as JsonObject }),
-    ...(runs.some((run) => typeof run.within === "function") && { within }),
+    ...(runs.some((run) => typeof run.within === "function") && { within: runWithin }),
     ended(end) {
       for (const run of runs) guarded(() => run.ended(end), report);
     },

@@ -11,60 +11,58 @@ export interface OtherImport<M extends string> {
   new (message: M): never;
 }
 
-function other<const M extends string>(message: M): OtherImport<M> {
+function otherImport<const M extends string>(message: M): OtherImport<M> {
   return function () {
     throw new TypeError(message);
   } as unknown as OtherImport<M>;
 }
 
 /** @deprecated Import it from `mcparley/server`. */
-export const createServer: OtherImport<'Write import { createServer } from "mcparley/server".'> = /* @__PURE__ */ other(
-  'Write import { createServer } from "mcparley/server".',
-);
+export const createServer: OtherImport<'Write import { createServer } from "mcparley/server".'> =
+  /* @__PURE__ */ otherImport('Write import { createServer } from "mcparley/server".');
 /** @deprecated Import it from `mcparley/server`. */
-export const tool: OtherImport<'Write import { tool } from "mcparley/server".'> = /* @__PURE__ */ other(
+export const tool: OtherImport<'Write import { tool } from "mcparley/server".'> = /* @__PURE__ */ otherImport(
   'Write import { tool } from "mcparley/server".',
 );
 /** @deprecated Import it from `mcparley/server`. */
-export const prompt: OtherImport<'Write import { prompt } from "mcparley/server".'> = /* @__PURE__ */ other(
+export const prompt: OtherImport<'Write import { prompt } from "mcparley/server".'> = /* @__PURE__ */ otherImport(
   'Write import { prompt } from "mcparley/server".',
 );
 /** @deprecated Import it from `mcparley/server`. */
-export const resource: OtherImport<'Write import { resource } from "mcparley/server".'> = /* @__PURE__ */ other(
+export const resource: OtherImport<'Write import { resource } from "mcparley/server".'> = /* @__PURE__ */ otherImport(
   'Write import { resource } from "mcparley/server".',
 );
 /** @deprecated Import it from `mcparley/client`. */
-export const connect: OtherImport<'Write import { connect } from "mcparley/client".'> = /* @__PURE__ */ other(
+export const connect: OtherImport<'Write import { connect } from "mcparley/client".'> = /* @__PURE__ */ otherImport(
   'Write import { connect } from "mcparley/client".',
 );
 /** @deprecated Import it from `mcparley/stdio`. */
-export const serveStdio: OtherImport<'Write import { serveStdio } from "mcparley/stdio".'> = /* @__PURE__ */ other(
-  'Write import { serveStdio } from "mcparley/stdio".',
-);
+export const serveStdio: OtherImport<'Write import { serveStdio } from "mcparley/stdio".'> =
+  /* @__PURE__ */ otherImport('Write import { serveStdio } from "mcparley/stdio".');
 /** @deprecated Import it from `mcparley/node`. */
-export const listen: OtherImport<'Write import { listen } from "mcparley/node".'> = /* @__PURE__ */ other(
+export const listen: OtherImport<'Write import { listen } from "mcparley/node".'> = /* @__PURE__ */ otherImport(
   'Write import { listen } from "mcparley/node".',
 );
 /** @deprecated Import it from `mcparley/http`. */
-export const toFetch: OtherImport<'Write import { toFetch } from "mcparley/http".'> = /* @__PURE__ */ other(
+export const toFetch: OtherImport<'Write import { toFetch } from "mcparley/http".'> = /* @__PURE__ */ otherImport(
   'Write import { toFetch } from "mcparley/http".',
 );
 /** @deprecated Does not exist. Use `createServer`. */
 export const McpServer: OtherImport<'mcparley has no McpServer. Use createServer({ name, version, tools: { add: tool({ input, call }) } }) of "mcparley/server".'> =
-  /* @__PURE__ */ other(
+  /* @__PURE__ */ otherImport(
     'mcparley has no McpServer. Use createServer({ name, version, tools: { add: tool({ input, call }) } }) of "mcparley/server".',
   );
 /** @deprecated Does not exist. Use `serveStdio`. */
 export const StdioServerTransport: OtherImport<"mcparley has no StdioServerTransport. Use serveStdio(server)."> =
-  /* @__PURE__ */ other("mcparley has no StdioServerTransport. Use serveStdio(server).");
+  /* @__PURE__ */ otherImport("mcparley has no StdioServerTransport. Use serveStdio(server).");
 /** @deprecated Does not exist. Use `listen`, `toNodeHandler` or `toFetch`. */
 export const StreamableHTTPServerTransport: OtherImport<'mcparley has no StreamableHTTPServerTransport. Use toFetch(server), or listen(server, { port }) and toNodeHandler(server) of "mcparley/node".'> =
-  /* @__PURE__ */ other(
+  /* @__PURE__ */ otherImport(
     'mcparley has no StreamableHTTPServerTransport. Use toFetch(server), or listen(server, { port }) and toNodeHandler(server) of "mcparley/node".',
   );
 /** @deprecated Does not exist. Use `connect`. */
 export const StdioClientTransport: OtherImport<"mcparley has no StdioClientTransport. Use connect({ command, args })."> =
-  /* @__PURE__ */ other("mcparley has no StdioClientTransport. Use connect({ command, args }).");
+  /* @__PURE__ */ otherImport("mcparley has no StdioClientTransport. Use connect({ command, args }).");
 /** @deprecated Does not exist. Use `connect`. */
 export const StreamableHTTPClientTransport: OtherImport<"mcparley has no StreamableHTTPClientTransport. Use connect(url)."> =
-  /* @__PURE__ */ other("mcparley has no StreamableHTTPClientTransport. Use connect(url).");
+  /* @__PURE__ */ otherImport("mcparley has no StreamableHTTPClientTransport. Use connect(url).");

@@ -110,8 +110,12 @@ function readLink({
   icons,
   ...block
 }: Record<string, unknown> & { uri: string }): ResourceLink {
-  const { mimeType, ...others } = block;
-  const link: ResourceLink = { ...others, type: "resource_link", name: typeof name === "string" ? name : block.uri };
+  const { mimeType, ...otherMembers } = block;
+  const link: ResourceLink = {
+    ...otherMembers,
+    type: "resource_link",
+    name: typeof name === "string" ? name : block.uri,
+  };
   if (typeof title === "string") link.title = title;
   if (typeof description === "string") link.description = description;
   if (typeof mimeType === "string") link.mimeType = mimeType;
@@ -128,14 +132,14 @@ function isReadable(part: unknown): part is Record<string, unknown> {
 function readPart(part: unknown): ResourceContents {
   const uri = isObject(part) && typeof part.uri === "string" ? part.uri : "";
   if (!isReadable(part)) return { uri, text: `[broken contents of a resource] ${outlineOf(part)}` };
-  const { text, blob, mimeType, _meta, ...others } = part;
-  const shared = {
-    ...others,
+  const { text, blob, mimeType, _meta, ...otherMembers } = part;
+  const sharedMembers = {
+    ...otherMembers,
     uri,
     ...(typeof mimeType === "string" && { mimeType }),
     ...(isObject(_meta) && { _meta }),
   };
-  return typeof text === "string" ? { ...shared, text } : { ...shared, blob: String(blob) };
+  return typeof text === "string" ? { ...sharedMembers, text } : { ...sharedMembers, blob: String(blob) };
 }
 
 /** Leaves out annotations and metadata of a wrong type. */
@@ -147,9 +151,9 @@ function withValid<T extends ContentBlock>({ annotations, _meta, ...block }: T):
   } as unknown as ContentBlock;
 }
 
-function readAnnotations({ audience, priority, lastModified, ...others }: Record<string, unknown>): Annotations {
+function readAnnotations({ audience, priority, lastModified, ...otherMembers }: Record<string, unknown>): Annotations {
   return {
-    ...others,
+    ...otherMembers,
     ...(Array.isArray(audience) && { audience: audience.filter(isRole) }),
     ...(typeof priority === "number" && { priority }),
     ...(typeof lastModified === "string" && { lastModified }),
@@ -161,24 +165,24 @@ const MAX_TEXT = 100;
 const MAX_MEMBERS = 10;
 const MAX_DEPTH = 3;
 
-/** Returns JSON of a value on one line, of which long texts, long lists and deep values are left out. */
+/** Returns JSON of a value on one line. Long texts, long lists and deep values are shortened. */
 function outlineOf(value: unknown): string {
-  return wellFormedJson(shortened(value, MAX_DEPTH));
+  return wellFormedJson(shortenValue(value, MAX_DEPTH));
 }
 
-function shortened(value: unknown, depth: number): unknown {
+function shortenValue(value: unknown, depth: number): unknown {
   if (typeof value === "string") return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
   // A server in the same process can send values that JSON does not have.
   if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") return typeof value;
   if (typeof value !== "object" || value === null) return value;
   if (depth === 0) return "…";
   if (Array.isArray(value)) {
-    const first = value.slice(0, MAX_MEMBERS).map((item) => shortened(item, depth - 1));
+    const first = value.slice(0, MAX_MEMBERS).map((item) => shortenValue(item, depth - 1));
     return value.length > MAX_MEMBERS ? [...first, "…"] : first;
   }
   const names = Object.keys(value);
   const members = names.slice(0, MAX_MEMBERS).map((name) => {
-    return [name.slice(0, MAX_TEXT), shortened((value as Record<string, unknown>)[name], depth - 1)] as const;
+    return [name.slice(0, MAX_TEXT), shortenValue((value as Record<string, unknown>)[name], depth - 1)] as const;
   });
   return Object.fromEntries(names.length > MAX_MEMBERS ? [...members, ["…", "…"]] : members);
 }

@@ -84,7 +84,7 @@ export function checkCacheHint({ ttlMs, cacheScope }: Partial<CacheHint>): void 
  * Returns whether a URI is that of a resource or of a part of it: it is equal, or continues after a `/`, `?` or `#`. The
  * subscribers of a resource also receive the updates of its parts (2025-11-25, server/resources).
  */
-export function isPartOf(uri: string, whole: string): boolean {
-  if (!uri.startsWith(whole)) return false;
-  return uri.length === whole.length || /[/?#]$/.test(whole) || /^[/?#]/.test(uri.slice(whole.length));
+export function isPartOf(uri: string, wholeUri: string): boolean {
+  if (!uri.startsWith(wholeUri)) return false;
+  return uri.length === wholeUri.length || /[/?#]$/.test(wholeUri) || /^[/?#]/.test(uri.slice(wholeUri.length));
 }

@@ -133,8 +133,8 @@ export function findToolImbalance(messages: readonly SamplingMessage[]): string 
     if (results.length > 0 && results.length < blocks.length)
       return `messages[${index}] mixes tool results with other content`;
     if (results.length > 0 && !open) return `messages[${index}] contains a tool result without a tool use before it`;
-    const answered = new Set(results.map((result) => result.toolUseId));
-    if (open && (answered.size !== open.size || [...open].some((id) => !answered.has(id))))
+    const answeredIds = new Set(results.map((result) => result.toolUseId));
+    if (open && (answeredIds.size !== open.size || [...open].some((id) => !answeredIds.has(id))))
       return `messages[${index}] must contain exactly the results of the tool uses before it`;
     const uses = blocks.filter((block) => block.type === "tool_use");
     open = message.role === "assistant" && uses.length > 0 ? new Set(uses.map((use) => use.id)) : undefined;

@@ -15,16 +15,16 @@ export interface SubscriptionFilter {
 
 /** Validates the params of `subscriptions/listen`. Unknown members are ignored. */
 export function readSubscriptionFilter(params: JsonObject): SubscriptionFilter {
-  const wanted = params.notifications;
-  if (!isObject(wanted)) throw invalidParams("params.notifications must be an object");
+  const notifications = params.notifications;
+  if (!isObject(notifications)) throw invalidParams("params.notifications must be an object");
   const filter: SubscriptionFilter = {};
   for (const key of ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] as const) {
-    const value = wanted[key];
+    const value = notifications[key];
     if (value !== undefined && typeof value !== "boolean")
       throw invalidParams(`params.notifications.${key} must be a boolean`);
     if (value) filter[key] = true;
   }
-  const uris = wanted.resourceSubscriptions;
+  const uris = notifications.resourceSubscriptions;
   if (uris === undefined) return filter;
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string" && uri.isWellFormed())) {
     const rule = "must be an array of strings without half of a surrogate pair";

@@ -56,17 +56,17 @@ const structuredContentKey = "mcparley/structuredContent";
 
 /** Moves the structured content of a result to its `_meta`, for a revision that does not define it. */
 export function moveStructuredContent(result: CallToolResult): CallToolResult {
-  const { structuredContent, ...encoded } = result;
+  const { structuredContent, ...otherMembers } = result;
   if (structuredContent === undefined) return result;
-  return { ...encoded, _meta: { ...encoded._meta, [structuredContentKey]: structuredContent } };
+  return { ...otherMembers, _meta: { ...otherMembers._meta, [structuredContentKey]: structuredContent } };
 }
 
 /** Returns a result with the structured content that `moveStructuredContent` moved. */
 export function restoreStructuredContent(result: CallToolResult): CallToolResult {
-  const { _meta, ...decoded } = result;
+  const { _meta, ...otherMembers } = result;
   if (!isObject(_meta) || !Object.hasOwn(_meta, structuredContentKey)) return result;
   const { [structuredContentKey]: structuredContent, ...meta } = _meta;
-  return { structuredContent, ...decoded, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
+  return { structuredContent, ...otherMembers, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
 }
 
 interface CallToolParams {

@@ -73,8 +73,8 @@ function isIn(list: readonly Block[], address: readonly number[]): boolean {
 }
 
 function hasPrefix(address: readonly number[], start: readonly number[], bits: number): boolean {
-  for (let i = 0, left = bits; left > 0; i++, left -= 8) {
-    const mask = left >= 8 ? 0xff : (0xff << (8 - left)) & 0xff;
+  for (let i = 0, bitsLeft = bits; bitsLeft > 0; i++, bitsLeft -= 8) {
+    const mask = bitsLeft >= 8 ? 0xff : (0xff << (8 - bitsLeft)) & 0xff;
     if (((address[i] ?? 0) & mask) !== ((start[i] ?? 0) & mask)) return false;
   }
   return true;

@@ -25,8 +25,8 @@ interface Head {
  * A client can send the header itself, and a proxy appends its entry. Entries are therefore counted from the right, and
  * those to the left of the trusted one are ignored.
  */
-export function makeProxyReader(trusted: string | ProxyHeader): (head: Head) => ClientAddress | undefined {
-  const { header, hops = 1 } = typeof trusted === "string" ? { header: trusted } : trusted;
+export function makeProxyReader(trustedProxy: string | ProxyHeader): (head: Head) => ClientAddress | undefined {
+  const { header, hops = 1 } = typeof trustedProxy === "string" ? { header: trustedProxy } : trustedProxy;
   const name = header.toLowerCase();
   if (!Number.isInteger(hops) || hops < 1) {
     throw new LocalError("invalid_definition", `trustProxy.hops must be an integer of at least 1; got ${hops}.`);
@@ -52,10 +52,10 @@ function parseForwarded(value: string): string[] {
   let client: string | undefined;
   for (let position = 0, separator = ","; separator !== ""; position = forwardedPair.lastIndex) {
     forwardedPair.lastIndex = position;
-    const [, name = "", token, quoted = "", next = ""] = forwardedPair.exec(value) ?? [];
+    const [, name = "", token, quotedText = "", next = ""] = forwardedPair.exec(value) ?? [];
     const isRepeated = client !== undefined && name.toLowerCase() === "for";
     if (name === "" || isRepeated) return [];
-    if (name.toLowerCase() === "for") client = token ?? quoted;
+    if (name.toLowerCase() === "for") client = token ?? quotedText;
     separator = next;
     if (separator === ";") continue;
     clients.push(client ?? "");
@@ -68,8 +68,8 @@ function parseForwarded(value: string): string[] {
  * Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`, or undefined for any other text.
  */
 function addressIn(text: string): string | undefined {
-  const bracketed = /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(text)?.[1];
-  const address = bracketed ?? text.replace(/^([\d.]+):\d+$/, "$1");
+  const textInBrackets = /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(text)?.[1];
+  const address = textInBrackets ?? text.replace(/^([\d.]+):\d+$/, "$1");
   const bytes = parseIp(address);
-  return bytes && (bracketed === undefined || bytes.length === 16) ? address : undefined;
+  return bytes && (textInBrackets === undefined || bytes.length === 16) ? address : undefined;
 }

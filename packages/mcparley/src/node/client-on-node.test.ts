@@ -3,8 +3,8 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo, Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { openClient } from "../client/connect/open-client.ts";
-import type { Client } from "../client/calls/client.ts";
+import { openClient } from "../client/open-client.ts";
+import type { Client } from "../client/client.ts";
 import type { ConnectOptions } from "../client/options.ts";
 import type { HttpTarget } from "../http/client/settings.ts";
 import { httpTransports } from "../http/client/transport.ts";

@@ -87,13 +87,13 @@ export function linkWithin(
   { clock, ms, message }: { clock: Clock; ms: number; message: string },
   ...signals: (AbortSignal | undefined)[]
 ): Linked {
-  const linked = link(...signals);
-  const timer = startLimit(clock, () => linked.abort(new LocalError("timeout", message)), ms);
+  const scope = link(...signals);
+  const timer = startLimit(clock, () => scope.abort(new LocalError("timeout", message)), ms);
   return {
-    ...linked,
+    ...scope,
     unlink() {
       clock.clearTimeout(timer);
-      linked.unlink();
+      scope.unlink();
     },
   };
 }
@@ -136,13 +136,13 @@ export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Pro
 }
 
 /** Waits for a promise for at most `ms` milliseconds. Returns whether it was resolved or rejected in that time. */
-export function within(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+export function settlesWithin(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = startLimit(clock, () => resolve(false), ms);
-    const settled = (): void => {
+    const onSettled = (): void => {
       clock.clearTimeout(timer);
       resolve(true);
     };
-    promise.then(settled, settled);
+    promise.then(onSettled, onSettled);
   });
 }

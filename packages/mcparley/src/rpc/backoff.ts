@@ -57,9 +57,9 @@ export class Backoff {
   #wait(requestedMs = 0): Promise<void> {
     const longest = Math.min(longestDelay, firstDelay * 2 ** this.#attempts++);
     // Half of the delay is random, so that the clients of a restarted server do not all reconnect at once.
-    const own = longest * (0.5 + Math.random() / 2);
-    const requested = Math.min(longestRequested, requestedMs) * (1 + Math.random() / 10);
-    return pause(this.#clock, Math.max(own, requested), this.#signal);
+    const ownDelay = longest * (0.5 + Math.random() / 2);
+    const requestedDelay = Math.min(longestRequested, requestedMs) * (1 + Math.random() / 10);
+    return pause(this.#clock, Math.max(ownDelay, requestedDelay), this.#signal);
   }
 }
 

@@ -2,8 +2,8 @@ import { expect, test, vi } from "vitest";
 import { connect } from "../client.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../testing/peer-transports.ts";
-import { openClient } from "../client/connect/open-client.ts";
-import { pause, within } from "./abort.ts";
+import { openClient } from "../client/open-client.ts";
+import { pause, settlesWithin } from "./abort.ts";
 import { systemClock, wakefulClock } from "./clock.ts";
 import { PendingRequests } from "./pending-requests.ts";
 
@@ -23,7 +23,7 @@ test.each(tooLong)("a limit of %d ms starts no timer", async (ms) => {
   requests.pause(0)();
   const controller = new AbortController();
   const waiting = pause(clock, ms, controller.signal);
-  const limited = within(new Promise(() => {}), ms, clock);
+  const limited = settlesWithin(new Promise(() => {}), ms, clock);
   void limited;
   expect(clock.pending).toBe(0);
   controller.abort();

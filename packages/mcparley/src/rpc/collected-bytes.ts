@@ -35,12 +35,12 @@ export class CollectedBytes {
     return this.#bytes.subarray(0, this.#size);
   }
 
-  /** Adds bytes. `expected` is the number of bytes that the text may have. */
-  add(bytes: Uint8Array, expected: number): void {
+  /** Adds bytes. `expectedLength` is the number of bytes that the text may have. */
+  add(bytes: Uint8Array, expectedLength: number): void {
     const total = this.#size + bytes.length;
     if (total > this.#bytes.length) {
       const { length } = this.#bytes;
-      this.#grow(Math.max(total, Math.min(length * 2, length + GROWTH_BYTES, expected), 1_024), expected);
+      this.#grow(Math.max(total, Math.min(length * 2, length + GROWTH_BYTES, expectedLength), 1_024), expectedLength);
     }
     this.#bytes.set(bytes, this.#size);
     this.#size = total;
@@ -62,18 +62,18 @@ export class CollectedBytes {
     this.#memory = undefined;
   }
 
-  #grow(length: number, expected: number): void {
+  #grow(length: number, expectedLength: number): void {
     const memory = this.#memory;
     if (memory && length <= memory.maxByteLength) {
       memory.resize(length);
       this.#bytes = new Uint8Array(memory, 0, length);
       return;
     }
-    const before = this.view;
-    const maxByteLength = Math.max(length, Math.min(expected, MAX_RESERVED_BYTES));
+    const oldBytes = this.view;
+    const maxByteLength = Math.max(length, Math.min(expectedLength, MAX_RESERVED_BYTES));
     this.#memory = length > KEPT_BYTES ? new Resizable(length, { maxByteLength }) : undefined;
     this.#bytes = this.#memory ? new Uint8Array(this.#memory, 0, length) : new Uint8Array(length);
-    this.#bytes.set(before);
+    this.#bytes.set(oldBytes);
     memory?.resize(0);
   }
 }

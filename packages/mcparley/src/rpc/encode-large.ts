@@ -6,7 +6,7 @@ export const LARGE_CHARS = 65_536;
 
 /** Characters that JSON escapes. Surrogates are included, because JSON escapes one without its pair. */
 // oxlint-disable-next-line no-control-regex -- JSON escapes control characters
-const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
+const escapedCharacter = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
  * Encodes a response with large strings as pieces of one JSON text. Returns undefined for other messages, and for a result
@@ -29,12 +29,12 @@ export function encodeLarge(message: JsonRpcMessage): string[] | undefined {
   } catch {
     return undefined;
   }
-  const [first = "", ...rest] = repairJson(json).split(`"${mark}"`);
-  return rest.reduce(
-    (pieces, after, index) => {
+  const [first = "", ...segments] = repairJson(json).split(`"${mark}"`);
+  return segments.reduce(
+    (pieces, segment, index) => {
       const text = large[index]!;
-      if (escaped.test(text)) pieces.push(repairJson(JSON.stringify(text)), after);
-      else pieces.push('"', text, `"${after}`);
+      if (escapedCharacter.test(text)) pieces.push(repairJson(JSON.stringify(text)), segment);
+      else pieces.push('"', text, `"${segment}`);
       return pieces;
     },
     [first],
@@ -52,7 +52,7 @@ function hasLargePart(list: unknown): boolean {
   return false;
 }
 
-/** Returns whether contents, a content block or a prompt message contain a large string. `depth` is that of the nesting. */
+/** Returns whether contents, a content block or a prompt message contain a large string. `depth` is the number of nested levels that are searched. */
 function isLarge(part: unknown, depth: number): boolean {
   if (!isObject(part)) return false;
   const { text, blob, data, resource, content } = part;

@@ -156,6 +156,11 @@ export class LocalError extends RpcError {
   }
 }
 
+/** Returns whether an error is a `LocalError` with one of the codes. */
+export function hasCode(error: unknown, ...codes: readonly LocalErrorCode[]): error is LocalError {
+  return error instanceof LocalError && codes.includes(error.code);
+}
+
 /** Returns whether an HTTP status is temporary: 408, 429 or 5xx. */
 export function isTransient(status: unknown): boolean {
   return typeof status === "number" && (status === 408 || status === 429 || status >= 500);

@@ -43,25 +43,25 @@ interface Inbox {
 function inbox(): Inbox {
   let receiver: Receiver | undefined;
   let waiting: Sent[] = [];
-  let ended = false;
+  let hasEnded = false;
 
   function put(message: Sent): void {
-    if (ended) return;
+    if (hasEnded) return;
     if (receiver) queueMicrotask(() => receiver?.message(Array.isArray(message) ? message.map(plain) : plain(message)));
     else waiting.push(message);
   }
 
-  function open(opened: Receiver): void {
-    receiver = opened;
-    const arrived = waiting;
+  function open(newReceiver: Receiver): void {
+    receiver = newReceiver;
+    const messages = waiting;
     waiting = [];
-    for (const message of arrived) put(message);
-    if (ended) queueMicrotask(() => receiver?.closed());
+    for (const message of messages) put(message);
+    if (hasEnded) queueMicrotask(() => receiver?.closed());
   }
 
   function end(): void {
-    if (ended) return;
-    ended = true;
+    if (hasEnded) return;
+    hasEnded = true;
     // A microtask, so that the messages that were sent before are delivered first.
     if (receiver) queueMicrotask(() => receiver?.closed());
   }

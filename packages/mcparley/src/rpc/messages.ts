@@ -92,6 +92,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns whether a value is a list of strings. */
+export function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
+}
+
 /** Returns whether a value is an array. Unlike `Array.isArray`, it also recognizes the type of a read-only array. */
 export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
   return Array.isArray(value);

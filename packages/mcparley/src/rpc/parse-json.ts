@@ -12,9 +12,9 @@ const escapes = /[\\\u0000-\u001f]/;
  * string is not copied: it shares the memory of the text.
  */
 export function parseJson(text: string): unknown {
-  const found = text.length < LARGE_CHARS ? undefined : findLargeString(text);
-  if (!found) return JSON.parse(text);
-  const { start, end } = found;
+  const range = text.length < LARGE_CHARS ? undefined : findLargeString(text);
+  if (!range) return JSON.parse(text);
+  const { start, end } = range;
   // The peer cannot know it, so no other string is equal to it.
   const mark = String(Math.random());
   const large = text.slice(start, end);

@@ -35,7 +35,7 @@ interface Waiting {
   /** The time at which the total limit ends. */
   totalEndsAt: number;
   /** The number of pauses at the same time. */
-  paused: number;
+  pauses: number;
   /** The time of the first of them. */
   pausedAt: number;
   removeAbort: (() => void) | undefined;
@@ -74,7 +74,7 @@ export class PendingRequests {
     return new Promise((resolve, reject) => {
       const { signal } = options;
       if (signal?.aborted) {
-        reject(aborted(options.what, signal));
+        reject(cancelledByCaller(options.what, signal));
         return;
       }
       const waiting: Waiting = {
@@ -83,13 +83,14 @@ export class PendingRequests {
         reject,
         timer: undefined,
         totalEndsAt: this.#clock.now() + (options.totalTimeout ?? Infinity),
-        paused: 0,
+        pauses: 0,
         pausedAt: 0,
         removeAbort: undefined,
       };
       this.#waiting.set(id, waiting);
       this.#startTimer(id, waiting);
-      if (signal) waiting.removeAbort = onAbort(signal, () => this.#abandon(id, aborted(options.what, signal)));
+      if (signal)
+        waiting.removeAbort = onAbort(signal, () => this.#abandon(id, cancelledByCaller(options.what, signal)));
     });
   }
 
@@ -120,7 +121,7 @@ export class PendingRequests {
     if (!isRequestId(token)) return false;
     const waiting = this.#waiting.get(token);
     if (!waiting) return false;
-    if (waiting.paused === 0) this.#startTimer(token, waiting);
+    if (waiting.pauses === 0) this.#startTimer(token, waiting);
     waiting.options.onProgress?.(params);
     return true;
   }
@@ -129,15 +130,15 @@ export class PendingRequests {
   pause(id: RequestId): () => void {
     const waiting = this.#waiting.get(id);
     if (!waiting) return () => {};
-    if (waiting.paused++ === 0) {
+    if (waiting.pauses++ === 0) {
       waiting.pausedAt = this.#clock.now();
       this.#clearTimer(waiting);
     }
-    let resumed = false;
+    let isResumed = false;
     return () => {
-      if (resumed || this.#waiting.get(id) !== waiting) return;
-      resumed = true;
-      if (--waiting.paused > 0) return;
+      if (isResumed || this.#waiting.get(id) !== waiting) return;
+      isResumed = true;
+      if (--waiting.pauses > 0) return;
       const ms = this.#clock.now() - waiting.pausedAt;
       waiting.totalEndsAt += ms;
       waiting.options.onPaused?.(ms);
@@ -188,6 +189,6 @@ export class PendingRequests {
   }
 }
 
-function aborted(what: string, signal: AbortSignal): LocalError {
+function cancelledByCaller(what: string, signal: AbortSignal): LocalError {
   return new LocalError("aborted", `${what} was cancelled by the caller.`, { cause: signal.reason });
 }

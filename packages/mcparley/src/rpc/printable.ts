@@ -43,28 +43,31 @@ function propertiesOf(code: number): number {
  * Returns whether the character at a position is unsafe. Excluded are variation selectors and joiners inside emoji, and joiners between
  * letters of scripts that are written with them.
  */
-function isUnsafe(text: string, at: number, code: number): boolean {
+function isUnsafe(text: string, position: number, code: number): boolean {
   if ((propertiesOf(code) & UNSAFE) === 0) return false;
   const isSelector = code === 0xfe0e || code === 0xfe0f;
   if (!isSelector && code !== 0x200c && code !== 0x200d) return true;
-  const before = codeBefore(text, at);
-  const propertiesBefore = propertiesOf(before);
+  const previousCode = codeBefore(text, position);
+  const propertiesBefore = propertiesOf(previousCode);
   if (isSelector) {
-    const isKeycap = code === 0xfe0f && text.charCodeAt(at + 1) === 0x20e3 && (propertiesBefore & KEYCAP_BASE) !== 0;
+    const isKeycap =
+      code === 0xfe0f && text.charCodeAt(position + 1) === 0x20e3 && (propertiesBefore & KEYCAP_BASE) !== 0;
     return !isKeycap && (propertiesBefore & PICTOGRAPHIC) === 0;
   }
-  const propertiesAfter = propertiesOf(text.codePointAt(at + 1) ?? 0);
+  const propertiesAfter = propertiesOf(text.codePointAt(position + 1) ?? 0);
   if ((propertiesBefore & propertiesAfter & JOINABLE) !== 0) return false;
   if (code === 0x200c || (propertiesAfter & PICTOGRAPHIC) === 0) return true;
   if ((propertiesBefore & PICTOGRAPHIC) !== 0) return false;
-  const isVariant = before === 0xfe0f || (propertiesBefore & MODIFIER) !== 0;
-  return !isVariant || (propertiesOf(codeBefore(text, at - (before > 0xffff ? 2 : 1))) & PICTOGRAPHIC) === 0;
+  const isVariant = previousCode === 0xfe0f || (propertiesBefore & MODIFIER) !== 0;
+  return (
+    !isVariant || (propertiesOf(codeBefore(text, position - (previousCode > 0xffff ? 2 : 1))) & PICTOGRAPHIC) === 0
+  );
 }
 
 /** Returns the code point before a position, and 0 at the start. */
-function codeBefore(text: string, at: number): number {
-  const unit = at === 0 ? 0 : text.charCodeAt(at - 1);
-  return unit >= 0xdc00 && unit < 0xe000 ? text.codePointAt(at - 2)! : unit;
+function codeBefore(text: string, position: number): number {
+  const unit = position === 0 ? 0 : text.charCodeAt(position - 1);
+  return unit >= 0xdc00 && unit < 0xe000 ? text.codePointAt(position - 2)! : unit;
 }
 
 /** Bytes of UTF-8 that are decoded at a time. */
@@ -85,22 +88,22 @@ function escapeUnsafe(text: string, escape: (code: number) => string): string {
   const parts = [text.slice(0, start)];
   const bytes = new Uint8Array(CHUNK + LONGEST);
   const escapes = new Map<number, Uint8Array>();
-  let escaped: Uint8Array = new Uint8Array();
+  let escapeBytes: Uint8Array = new Uint8Array();
   let escapedCode = -1;
   let length = 0;
-  for (let at = start; at < text.length; at++) {
-    const code = text.codePointAt(at)!;
-    if (code === 13 && text.charCodeAt(at + 1) === 10) continue;
+  for (let position = start; position < text.length; position++) {
+    const code = text.codePointAt(position)!;
+    if (code === 13 && text.charCodeAt(position + 1) === 10) continue;
     if (isSafeAscii(code)) bytes[length++] = code;
-    else if (isUnsafe(text, at, code)) {
+    else if (isUnsafe(text, position, code)) {
       if (code !== escapedCode) {
-        escaped = escapes.get(code) ?? new TextEncoder().encode(escape(code));
-        escapes.set(code, escaped);
+        escapeBytes = escapes.get(code) ?? new TextEncoder().encode(escape(code));
+        escapes.set(code, escapeBytes);
         escapedCode = code;
       }
-      for (const byte of escaped) bytes[length++] = byte;
+      for (const byte of escapeBytes) bytes[length++] = byte;
     } else length = writeCharacter(bytes, length, code);
-    if (code > 0xffff) at++;
+    if (code > 0xffff) position++;
     if (length < CHUNK) continue;
     parts.push(decoder.decode(bytes.subarray(0, length)));
     length = 0;
@@ -111,12 +114,12 @@ function escapeUnsafe(text: string, escape: (code: number) => string): string {
 
 /** Returns the position of the first unsafe character, or -1. */
 function findUnsafe(text: string): number {
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
+  for (let position = 0; position < text.length; position++) {
+    const unit = text.charCodeAt(position);
     if (isSafeAscii(unit)) continue;
-    const code = text.codePointAt(at)!;
-    if (isUnsafe(text, at, code)) return at;
-    if (code > 0xffff) at++;
+    const code = text.codePointAt(position)!;
+    if (isUnsafe(text, position, code)) return position;
+    if (code > 0xffff) position++;
   }
   return -1;
 }
@@ -127,17 +130,17 @@ function isSafeAscii(code: number): boolean {
 
 /** Writes a character in UTF-8. Returns the position after it. */
 function writeCharacter(bytes: Uint8Array, start: number, code: number): number {
-  let at = start;
-  if (code < 0x80) bytes[at++] = code;
-  else if (code < 0x800) bytes[at++] = 0xc0 | (code >> 6);
-  else if (code < 0x1_0000) bytes[at++] = 0xe0 | (code >> 12);
+  let position = start;
+  if (code < 0x80) bytes[position++] = code;
+  else if (code < 0x800) bytes[position++] = 0xc0 | (code >> 6);
+  else if (code < 0x1_0000) bytes[position++] = 0xe0 | (code >> 12);
   else {
-    bytes[at++] = 0xf0 | (code >> 18);
-    bytes[at++] = 0x80 | ((code >> 12) & 0x3f);
+    bytes[position++] = 0xf0 | (code >> 18);
+    bytes[position++] = 0x80 | ((code >> 12) & 0x3f);
   }
-  if (code >= 0x800) bytes[at++] = 0x80 | ((code >> 6) & 0x3f);
-  if (code >= 0x80) bytes[at++] = 0x80 | (code & 0x3f);
-  return at;
+  if (code >= 0x800) bytes[position++] = 0x80 | ((code >> 6) & 0x3f);
+  if (code >= 0x80) bytes[position++] = 0x80 | (code & 0x3f);
+  return position;
 }
 
 /**

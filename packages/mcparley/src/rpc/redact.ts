@@ -1,5 +1,5 @@
 /** The text in place of a secret. */
-export const hidden = "[redacted]";
+export const redactedText = "[redacted]";
 
 /** The ends of names of secrets: `API_KEY`, `access-token`, `clientSecret`, `Authorization`, `Set-Cookie`. */
 const secretName =
@@ -10,7 +10,7 @@ const secretName =
  * name is not matched: a search for it at each position would take a hundred times as long. The closing quote is missing in a text that
  * was cut.
  */
-const named = /* @__PURE__ */ (() =>
+const namedSecret = /* @__PURE__ */ (() =>
   new RegExp(
     `(${secretName}(?:["']?\\s{0,4}[=:]\\s{0,4}|(?<=--[\\w.-]{0,80})\\s{1,4}))("[^"\\n]*"?|'[^'\\n]*'?|(?:(?:bearer|dpop|basic|digest)\\s{1,4})?[^\\s"',;&}\\]]+)`,
     "gi",
@@ -30,7 +30,7 @@ const userinfo = /(:\/\/)[^\s/@"'<>]{1,512}@/g;
  * Tokens with a known prefix, and JSON Web Tokens, even if they are cut off. Nothing is required after a repetition, so
  * that many repeated prefixes take linear time.
  */
-const known =
+const knownToken =
   /\b(?:sk-[\w-]{16}[\w-]*|gh[opsur]_\w{16}\w*|github_pat_\w{16}\w*|glpat-[\w-]{16}[\w-]*|xox[abeoprs]-[\w-]{10}[\w-]*|npm_\w{16}\w*|AKIA[A-Z0-9]{12}[A-Z0-9]*|AIza[\w-]{30}[\w-]*|eyJ[\w-]{8}[\w-]*(?:\.[\w-]*){0,2})/g;
 
 /**
@@ -48,8 +48,8 @@ const known =
  */
 export function redact(text: string): string {
   return text
-    .replace(userinfo, `$1${hidden}@`)
-    .replace(named, `$1${hidden}`)
-    .replace(scheme, `$1$2${hidden}`)
-    .replace(known, hidden);
+    .replace(userinfo, `$1${redactedText}@`)
+    .replace(namedSecret, `$1${redactedText}`)
+    .replace(scheme, `$1$2${redactedText}`)
+    .replace(knownToken, redactedText);
 }

@@ -12,13 +12,13 @@ const surrogateLength = 6;
 export function repairJson(json: string): string {
   const parts: string[] = [];
   let start = 0;
-  for (let at = -1; (at = json.indexOf(surrogate, at + 1)) !== -1;) {
-    let before = at;
-    while (json[before - 1] === "\\") before--;
+  for (let position = -1; (position = json.indexOf(surrogate, position + 1)) !== -1;) {
+    let slash = position;
+    while (json[slash - 1] === "\\") slash--;
     // Otherwise the backslash is the second one of an escaped backslash.
-    if ((at - before) % 2 === 0) {
-      parts.push(json.slice(start, at));
-      start = at + surrogateLength;
+    if ((position - slash) % 2 === 0) {
+      parts.push(json.slice(start, position));
+      start = position + surrogateLength;
     }
   }
   return start === 0 ? json : parts.concat(json.slice(start)).join("\ufffd");

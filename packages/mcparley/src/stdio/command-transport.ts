@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
 import type { CommandTarget, ProcessListener, TransportFactory } from "../client/connect/transports.ts";
-import { within, routineEnd } from "../rpc/abort.ts";
+import { settlesWithin, routineEnd } from "../rpc/abort.ts";
 import { Backoff } from "../rpc/backoff.ts";
 import { type Clock, systemClock, wakefulClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
@@ -173,7 +173,7 @@ class CommandTransport implements Transport {
     // A server that closes its stdout without exiting is ended.
     child.stdout.once("close", () => void this.#end());
     void this.#exitEvent
-      .then(() => within(this.#outputEnd, DRAIN_MS, systemClock))
+      .then(() => settlesWithin(this.#outputEnd, DRAIN_MS, systemClock))
       .then(() => this.#end())
       .then(forget)
       .then(listener.ended);
@@ -188,11 +188,11 @@ class CommandTransport implements Transport {
   async #endOnce(): Promise<void> {
     const child = this.#child;
     if (!child || child.pid === undefined) return;
-    if (this.#isClosing) await within(this.#writer?.flush() ?? this.#exitEvent, this.#bounds.exit, systemClock);
+    if (this.#isClosing) await settlesWithin(this.#writer?.flush() ?? this.#exitEvent, this.#bounds.exit, systemClock);
     this.#writer?.end(new LocalError("closed", "The connection to the server is closed."));
     child.stdin.end();
     await endProcess(child, this.#exitEvent, this.#bounds);
-    await within(this.#outputEnd, DRAIN_MS, systemClock);
+    await settlesWithin(this.#outputEnd, DRAIN_MS, systemClock);
     child.stdout.destroy();
     child.stderr.destroy();
     if (this.#isClosed) return;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { within } from "../rpc/abort.ts";
+import { settlesWithin } from "../rpc/abort.ts";
 import { systemClock } from "../rpc/clock.ts";
 
 /** Milliseconds for each step of ending a process, after which the next step follows. */
@@ -27,7 +27,7 @@ const POLL_MS = 20;
  */
 export async function endProcess(child: ChildProcess, exitEvent: Promise<void>, bounds: EndBounds): Promise<void> {
   if (child.pid === undefined) return;
-  const hasExited = await within(exitEvent, bounds.exit, systemClock);
+  const hasExited = await settlesWithin(exitEvent, bounds.exit, systemClock);
   if (!isWindows) {
     // The processes that remain in the group: a launcher can exit before the process that it launched.
     if (sendSignal(-child.pid, "SIGTERM") && !(await isGroupGone(child.pid, bounds.terminate))) {
@@ -38,10 +38,10 @@ export async function endProcess(child: ChildProcess, exitEvent: Promise<void>, 
     const { pid } = child;
     const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
     killer.on("error", () => sendSignal(pid, "SIGTERM"));
-    await within(exitEvent, bounds.kill, systemClock);
+    await settlesWithin(exitEvent, bounds.kill, systemClock);
   }
   // Waits for the exit event, which follows the end of the process.
-  await within(exitEvent, bounds.kill, systemClock);
+  await settlesWithin(exitEvent, bounds.kill, systemClock);
 }
 
 /** Sends a signal to a process, or with a negative id to all processes of its group. Returns false if there are none. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { openClient } from "../client/connect/open-client.ts";
+import { openClient } from "../client/open-client.ts";
 import type { LocalError } from "../rpc/errors.ts";
 import { Prepared } from "../rpc/messages.ts";
 import type { Receiver, Transport } from "../rpc/transport.ts";

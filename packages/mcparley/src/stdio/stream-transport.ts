@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { within } from "../rpc/abort.ts";
+import { settlesWithin } from "../rpc/abort.ts";
 import { type Clock, checkTime, systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
@@ -130,7 +130,7 @@ export class StreamTransport implements Transport {
 
   async #close(): Promise<void> {
     const { closeTimeout = 2_000, clock = systemClock } = this.#options;
-    if (!this.#isClosed) await within(this.#finishOutput(), closeTimeout, clock);
+    if (!this.#isClosed) await settlesWithin(this.#finishOutput(), closeTimeout, clock);
     this.#destroy(undefined);
   }
 

@@ -1,3 +1,4 @@
+import { link, unlessAborted } from "../../rpc/abort.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
@@ -37,7 +38,7 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     isSent: false,
     answers: undefined,
     pending: undefined,
-    listed: -1,
+    listGeneration: -1,
     progress: undefined,
     endProgress: undefined,
     watchers: undefined,
@@ -53,28 +54,41 @@ export function limitsOf({ core, options: { timeout }, endsAt }: Call): { idleTi
 }
 
 /** Waits for something that a call needs, within its timeouts. Rejects if the caller aborts the call or closes the client. */
-export async function waitFor<T>(call: Call, needed: Promise<T>): Promise<T> {
+export async function waitFor<T>(call: Call, promise: Promise<T>): Promise<T> {
   const { core, what, options } = call;
   const { waits, closing } = core;
   const id = waits.nextId();
-  needed.then(
+  promise.then(
     () => waits.settle({ jsonrpc: "2.0", id, result: {} }),
     (error: Error) => waits.fail(id, error),
   );
   if (closing.aborted) throw closing.reason;
   const onPaused = (ms: number): void => void (call.endsAt += ms);
   await waits.wait(id, { what, ...limitsOf(call), signal: options.signal, onPaused });
-  return needed;
+  return promise;
+}
+
+/** Runs work of a call with a signal. Rejects, and aborts the signal, when the caller aborts the call or closes the client. */
+export async function runAbortable<T>(
+  { core, options, what }: Call,
+  run: (signal: AbortSignal) => Awaitable<T>,
+): Promise<T> {
+  const { signal, unlink } = link(options.signal, core.closing);
+  try {
+    return await unlessAborted(Promise.resolve(run(signal)), signal, what);
+  } finally {
+    unlink();
+  }
 }
 
 /** Waits for an answer of the user. The time that it takes does not count towards the total timeout of the call. */
-export async function untimed<T>(call: Call, answer: Promise<T>): Promise<T> {
+export async function awaitUser<T>(call: Call, answer: Promise<T>): Promise<T> {
   const { clock } = call.core;
-  const since = clock.now();
+  const startTime = clock.now();
   try {
     return await answer;
   } finally {
-    call.endsAt += clock.now() - since;
+    call.endsAt += clock.now() - startTime;
   }
 }
 
@@ -101,6 +115,6 @@ export function endOf(error: unknown): Pick<CallEnd, "outcome" | "code"> {
 
 /** Returns the tool, prompt or URI that a request names. */
 export function nameOf({ name, uri }: JsonObject): string | undefined {
-  const named = name ?? uri;
-  return typeof named === "string" ? named : undefined;
+  const subject = name ?? uri;
+  return typeof subject === "string" ? subject : undefined;
 }

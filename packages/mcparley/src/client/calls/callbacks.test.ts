@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 
 const unhandled: unknown[] = [];

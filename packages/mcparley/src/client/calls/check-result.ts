@@ -21,12 +21,12 @@ interface Mismatch {
  *
  * Throws `invalid_result`, with the result in `data`, if the result does not fit or is too complex to be checked.
  */
-export async function checkResult(call: Call, known: KnownTool, answer: JsonObject): Promise<void> {
+export async function checkResult(call: Call, knownTool: KnownTool, answer: JsonObject): Promise<void> {
   const { core, params } = call;
   const { generation } = core.tools;
   const name = String(params.name);
   const result = readToolResult(answer);
-  let mismatch = await mismatchOf(call, known, result);
+  let mismatch = await mismatchOf(call, knownTool, result);
   if (mismatch?.isOfResult) {
     const current = await findAgain(call, generation);
     if (current) mismatch = await mismatchOf(call, current, result);
@@ -38,14 +38,14 @@ export async function checkResult(call: Call, known: KnownTool, answer: JsonObje
 
 async function mismatchOf(
   call: Call,
-  known: KnownTool,
+  knownTool: KnownTool,
   { structuredContent }: CallToolResult,
 ): Promise<Mismatch | undefined> {
-  const { name, outputSchema } = known.tool;
+  const { name, outputSchema } = knownTool.tool;
   if (!outputSchema) return undefined;
   if (structuredContent === undefined) return { reason: "it has no structuredContent", isOfResult: true };
   try {
-    const { validate } = await (known.output ??= prepare(call, name, outputSchema));
+    const { validate } = await (knownTool.output ??= prepare(call, name, outputSchema));
     const { issues } = validate(structuredContent);
     return issues && { reason: issues.map(formatIssue).join("; "), isOfResult: true };
   } catch (error) {
@@ -55,10 +55,10 @@ async function mismatchOf(
 }
 
 async function prepare({ core }: Call, name: string, schema: JsonObject): Promise<PeerSchema> {
-  const prepared = await preparePeerSchema(schema);
-  for (const reason of prepared.unchecked) {
+  const peerSchema = await preparePeerSchema(schema);
+  for (const reason of peerSchema.unchecked) {
     const message = `Results of the tool "${name}" are not fully checked against its output schema. ${reason}`;
     core.report(new LocalError("invalid_message", message));
   }
-  return prepared;
+  return peerSchema;
 }

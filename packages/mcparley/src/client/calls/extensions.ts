@@ -1,4 +1,4 @@
-import { type Linked, link, unlessAborted, within, linkWithin } from "../../rpc/abort.ts";
+import { type Linked, link, unlessAborted, settlesWithin, linkWithin } from "../../rpc/abort.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
@@ -7,7 +7,7 @@ import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { ClientExtension, FollowedCall } from "../extension.ts";
 import { limitsOf, makeCall, sessionFor, unexpectedType } from "./call.ts";
-import type { Call, ClientCore, ExtensionSteps, Next, StoredResult, Unfinished } from "../core.ts";
+import type { Call, ClientCore, ExtensionSteps, Next, StoredResult, PendingWork } from "../core.ts";
 import { notifyProgress } from "./send-request.ts";
 import { findTool } from "./find-tool.ts";
 
@@ -42,18 +42,18 @@ async function prepare(call: Call): Promise<void> {
   };
   for (const extension of extensionsOf(core)) {
     const preparing = extension.prepare?.({ method, params: call.params, revision, capabilities, tool });
-    const added = isPromise(preparing) ? await preparedBy(call, preparing) : preparing;
-    if (!added) continue;
-    call.params = { ...call.params, ...added };
+    const additions = isPromise(preparing) ? await preparedBy(call, preparing) : preparing;
+    if (!additions) continue;
+    call.params = { ...call.params, ...additions };
     call.paramsOfCaller = params;
   }
 }
 
 /** Returns the final result that a result of an extension leads to. Undefined if no extension knows the result. */
 async function follow(call: Call, result: JsonObject): Promise<JsonObject | undefined> {
-  let linked: Linked | undefined;
-  // Almost no result is followed, and a signal takes more time than the rest of this step.
-  const signalOf = (): AbortSignal => (linked ??= link(call.options.signal, call.core.closing)).signal;
+  let scope: Linked | undefined;
+  // Almost no result is followed. To make a signal takes more time than all other work of this step.
+  const signalOf = (): AbortSignal => (scope ??= link(call.options.signal, call.core.closing)).signal;
   try {
     const request = await followedRequest(call, signalOf);
     for (const extension of extensionsOf(call.core)) {
@@ -66,7 +66,7 @@ async function follow(call: Call, result: JsonObject): Promise<JsonObject | unde
     }
     return undefined;
   } finally {
-    linked?.unlink();
+    scope?.unlink();
   }
 }
 
@@ -86,25 +86,25 @@ async function preparedBy<T>(call: Call, preparing: Promise<T>): Promise<T> {
 /** Maximum milliseconds that `close` waits for the work of extensions. */
 const finishMs = 2_000;
 
-function trackUntilEnd({ unfinished }: ClientCore, work: Promise<unknown>, signal: AbortSignal | undefined): void {
-  const ended = work.catch(() => {});
-  const entry: Unfinished = { signal, ended };
-  unfinished.add(entry);
-  void ended.finally(() => unfinished.delete(entry));
+function trackUntilEnd({ pendingWork }: ClientCore, work: Promise<unknown>, signal: AbortSignal | undefined): void {
+  const end = work.catch(() => {});
+  const entry: PendingWork = { signal, end };
+  pendingWork.add(entry);
+  void end.finally(() => pendingWork.delete(entry));
 }
 
 /**
  * Waits until extensions have ended the calls that their callers aborted, for example with the cancellation of a task. A
  * call that is ended by `close` itself is not waited for: a later process can follow its task.
  */
-async function finish({ unfinished, clock, transports }: ClientCore): Promise<void> {
+async function finish({ pendingWork, clock, transports }: ClientCore): Promise<void> {
   const endsAt = clock.now() + finishMs;
   for (;;) {
     // Over HTTP, closing aborts the requests that have no response yet. On a stream they are written already.
-    const aborted = [...unfinished].filter(({ signal }) => signal?.aborted ?? transports.kind === "http");
-    const left = endsAt - clock.now();
-    if (aborted.length === 0 || left <= 0) return;
-    await within(Promise.all(aborted.map(({ ended }) => ended)), left, clock);
+    const abortedWork = [...pendingWork].filter(({ signal }) => signal?.aborted ?? transports.kind === "http");
+    const timeLeft = endsAt - clock.now();
+    if (abortedWork.length === 0 || timeLeft <= 0) return;
+    await settlesWithin(Promise.all(abortedWork.map(({ end }) => end)), timeLeft, clock);
   }
 }
 
@@ -127,7 +127,7 @@ async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise
   const { core, method, what, options } = call;
   const { idle, total } = { ...core.options.timeout, ...options.timeout };
   const { revision } = (call.session ??= await sessionFor(call));
-  const left = (): number => Math.max(0, call.endsAt - core.clock.now());
+  const timeLeft = (): number => Math.max(0, call.endsAt - core.clock.now());
   return {
     method,
     what,
@@ -136,20 +136,27 @@ async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise
       return signalOf();
     },
     // The server has answered, so the default timeout for the answer does not apply. A timeout of the user does.
-    left: total === undefined ? Infinity : left(),
+    left: total === undefined ? Infinity : timeLeft(),
     clock: core.options.clock ?? wakefulClock,
-    send(other, params, { signal: until } = {}) {
-      const request = { method: other, params };
-      const timeout = { ...(idle !== undefined && { idle }), ...(total !== undefined && until && { total: left() }) };
-      const requestOptions = { ...(until && { signal: until }), ...(options.meta && { meta: options.meta }), timeout };
-      if (until) return core.sendWithin(request, requestOptions);
+    send(otherMethod, params, { signal: callSignal } = {}) {
+      const request = { method: otherMethod, params };
+      const timeout = {
+        ...(idle !== undefined && { idle }),
+        ...(total !== undefined && callSignal && { total: timeLeft() }),
+      };
+      const requestOptions = {
+        ...(callSignal && { signal: callSignal }),
+        ...(options.meta && { meta: options.meta }),
+        timeout,
+      };
+      if (callSignal) return core.sendWithin(request, requestOptions);
       // A request without the signal may be sent after the end of the call, for example to cancel its task. On a stream it is
       // written at once, and when the client is being closed, no other session can be opened for it.
       const isDirect = core.closing.aborted || core.transports.kind === "stream";
       const session = isDirect && call.session?.connection.isOpen ? call.session : undefined;
-      const sent = core.sendWithin(request, requestOptions, session);
-      trackUntilEnd(core, sent, undefined);
-      return sent;
+      const sending = core.sendWithin(request, requestOptions, session);
+      trackUntilEnd(core, sending, undefined);
+      return sending;
     },
     async answer(inputRequests) {
       const { answersTo } = await core.input();

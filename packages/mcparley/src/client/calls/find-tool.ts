@@ -1,12 +1,9 @@
 import { routineEnd } from "../../rpc/abort.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, hasCode } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { waitFor } from "./call.ts";
 import type { Call, ClientCore } from "../core.ts";
 import type { KnownTool, Lookup } from "./known-tools.ts";
-
-/** The codes of errors after which the list can probably be read by the next call. */
-const transient: ReadonlySet<unknown> = new Set(["closed", "exited", "unreachable", "http", "session_lost", "aborted"]);
 
 /**
  * Returns the tool of a call. Lists the tools if it is unknown: once between two changes of the list, for all calls. If the
@@ -16,7 +13,7 @@ export async function findTool(call: Call): Promise<KnownTool | undefined> {
   const { core, params, what } = call;
   const { tools } = core;
   const { name } = params;
-  call.listed = tools.generation;
+  call.listGeneration = tools.generation;
   if (tools.isSettled(name)) return tools.get(name);
   const lookup = (tools.lookup ??= startLookup(core));
   lookup.waiting++;
@@ -28,7 +25,7 @@ export async function findTool(call: Call): Promise<KnownTool | undefined> {
   } finally {
     lookup.waiting--;
   }
-  if (lookup.error instanceof LocalError && lookup.error.code === "timeout") {
+  if (hasCode(lookup.error, "timeout")) {
     const message = `${what} was not sent, because the server did not answer tools/list in time.`;
     throw new LocalError("timeout", message, { cause: lookup.error });
   }
@@ -66,7 +63,9 @@ function startLookup(core: ClientCore): Lookup {
         end(error);
         if (controller.signal.aborted || core.closing.aborted) return;
         core.report(error);
-        if (!(error instanceof LocalError) || !transient.has(error.code)) tools.giveUp(generation);
+        // After these errors the next call can probably read the list.
+        const isTransient = hasCode(error, "closed", "exited", "unreachable", "http", "session_lost", "aborted");
+        if (!isTransient) tools.giveUp(generation);
       },
     );
   const lookup: Lookup = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 import type { ElicitHandler } from "../options.ts";
 import { watchEventLoop } from "mcparley-tests/support/watchdog.ts";
 

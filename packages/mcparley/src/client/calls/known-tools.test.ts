@@ -4,9 +4,9 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 import type { ConnectOptions } from "../options.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "../client.ts";
 import { headersOf } from "./known-tools.ts";
 
 const inputSchema = { type: "object" };

@@ -19,7 +19,7 @@ export interface KnownTool {
 /** One reading of the list of tools. */
 export interface Listing {
   readonly tools: Map<unknown, KnownTool>;
-  /** The generation in which it was started. */
+  /** The generation of the list when the listing was started. */
   readonly generation: number;
   /** The time until which the page that is read is fresh, and the time for all pages. */
   pageUntil: number;
@@ -82,9 +82,9 @@ export class KnownTools {
   }
 
   add(listing: Listing, tool: Tool, headers: KnownTool["headers"]): void {
-    const known: KnownTool = { tool, freshUntil: listing.pageUntil, headers };
-    listing.tools.set(tool.name, known);
-    if (listing.generation === this.#generation) this.#known.set(tool.name, known);
+    const knownTool: KnownTool = { tool, freshUntil: listing.pageUntil, headers };
+    listing.tools.set(tool.name, knownTool);
+    if (listing.generation === this.#generation) this.#known.set(tool.name, knownTool);
   }
 
   /** Called when a listing has read all pages. */
@@ -113,12 +113,8 @@ export class KnownTools {
  * so the code that reads the marks is loaded with the first tool that does.
  */
 export function headersOf({ inputSchema }: Tool): Awaitable<readonly McpHeader[]> {
-  return hasMark(inputSchema) ? readMarks(inputSchema) : [];
-}
-
-async function readMarks(inputSchema: JsonObject): Promise<readonly McpHeader[]> {
-  const { mcpHeaders } = await import("../../mcp/headers/mirrored-headers.ts");
-  return mcpHeaders(inputSchema);
+  if (!hasMark(inputSchema)) return [];
+  return import("../../mcp/headers/mirrored-headers.ts").then(({ mcpHeaders }) => mcpHeaders(inputSchema));
 }
 
 /**

@@ -3,7 +3,7 @@ import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 
 const _meta = { "com.example/trace": { id: 1 } };
 

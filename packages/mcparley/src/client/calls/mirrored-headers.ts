@@ -21,8 +21,8 @@ export async function mirroredHeaders(call: Call): Promise<Envelope | undefined>
     return isExtensionList(extensions) ? extensionHeaders(extensions, method, params) : undefined;
   }
   // Most clients list the tools before they call one.
-  const known = await findTool(call);
-  const headers = known && (known.headers ??= await headersOf(known.tool));
+  const knownTool = await findTool(call);
+  const headers = knownTool && (knownTool.headers ??= await headersOf(knownTool.tool));
   return headers?.length ? { headers: mirrorArguments(headers, params.arguments) } : undefined;
 }
 
@@ -33,7 +33,7 @@ export async function mirroredHeaders(call: Call): Promise<Envelope | undefined>
  * compare the header with another value (2026-07-28, Streamable HTTP, "Schema Extension").
  */
 export function mirrorArguments(headers: readonly McpHeader[], args: unknown): Record<string, string> {
-  const mirrored: Record<string, string> = {};
+  const values: Record<string, string> = {};
   for (const { header, path } of headers) {
     const value = mirroredValue(args, path);
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
@@ -41,10 +41,10 @@ export function mirrorArguments(headers: readonly McpHeader[], args: unknown): R
       throw new LocalError("invalid_message", `${what}, which cannot be sent exactly; use at most 2^53 - 1.`);
     }
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
-      mirrored[header] = encodeHeaderValue(value);
+      values[header] = encodeHeaderValue(value);
     }
   }
-  return mirrored;
+  return values;
 }
 
 /** Returns the `Mcp-Name` header of a request that an extension defines. Undefined if no extension asks for it. */
@@ -53,7 +53,7 @@ function extensionHeaders(
   method: string,
   params: JsonObject,
 ): Envelope | undefined {
-  const named = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
-  const value = named === undefined ? undefined : params[named];
+  const param = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
+  const value = param === undefined ? undefined : params[param];
   return typeof value === "string" ? { headers: { "mcp-name": encodeHeaderValue(value) } } : undefined;
 }

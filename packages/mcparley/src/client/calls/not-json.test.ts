@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { findNotJson } from "../../rpc/not-json.ts";
-import { isJson } from "../../rpc/is-json.ts";
+import { findNotJson, isJson } from "../../rpc/json-values.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 
 const cycle: Record<string, unknown> = { list: [] };
 (cycle.list as unknown[]).push({ back: cycle });

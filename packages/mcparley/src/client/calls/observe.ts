@@ -1,34 +1,35 @@
-import { link, unlessAborted } from "../../rpc/abort.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Declined, McpError } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
 import type { Call, Next } from "../core.ts";
 import type { ClientCall } from "../options.ts";
-import { endOf, nameOf, sessionFor, untimed } from "./call.ts";
+import { endOf, nameOf, runAbortable, sessionFor, awaitUser } from "./call.ts";
 
 /** Runs the rest of a call within its observers. Each is notified of its end exactly once. */
 export async function observe(call: Call, next: Next): Promise<JsonObject> {
   const { core, method, params, options } = call;
   const { revision, connection } = await sessionFor(call);
-  const at = core.clock.now();
-  const started: ClientCall = {
+  const startTime = core.clock.now();
+  const observedCall: ClientCall = {
     side: "client",
-    at,
+    at: startTime,
     method,
     name: nameOf(params),
     revision: revision.version,
     target: core.transports.target,
     network: connection.network,
   };
-  const run = startCall(core.options.observers ?? [], started, core.report);
-  const end = (how: Omit<CallEnd, "durationMs">): void => run.ended({ ...how, durationMs: core.clock.now() - at });
+  const run = startCall(core.options.observers ?? [], observedCall, core.report);
+  const end = (how: Omit<CallEnd, "durationMs">): void =>
+    run.ended({ ...how, durationMs: core.clock.now() - startTime });
   if (run.meta) call.options = { ...options, meta: { ...run.meta, ...options.meta } };
   const runSteps = (): Promise<JsonObject> => next.step(call, next.next);
   try {
-    const result = await (run.within ? endWithCall(call, run.within(runSteps)) : runSteps());
-    const failed = method === Method.callTool && result.isError === true;
-    end({ outcome: failed ? "tool_error" : "ok", code: undefined, message: undefined });
+    // The code of an observer may also wait for other things than the call.
+    const result = await (run.within ? runAbortable(call, () => run.within!(runSteps)) : runSteps());
+    const isToolError = method === Method.callTool && result.isError === true;
+    end({ outcome: isToolError ? "tool_error" : "ok", code: undefined, message: undefined });
     return result;
   } catch (error) {
     end({ ...endOf(error), message: error instanceof McpError ? error.message : "" });
@@ -36,29 +37,15 @@ export async function observe(call: Call, next: Next): Promise<JsonObject> {
   }
 }
 
-/** Settles like `running`, which may wait for something else than the call, or rejects when the call is aborted. */
-async function endWithCall({ core, options, what }: Call, running: Promise<JsonObject>): Promise<JsonObject> {
-  const linked = link(options.signal, core.closing);
-  try {
-    return await unlessAborted(Promise.resolve(running), linked.signal, what);
-  } finally {
-    linked.unlink();
-  }
-}
-
 /** Asks the user before a tool call. Throws `Declined` if the user does not confirm it. */
 export async function confirm(call: Call, next: Next): Promise<JsonObject> {
-  const { core, params, options, what } = call;
+  const { core, params, what } = call;
   const name = String(params.name);
   const args = isObject(params.arguments) ? params.arguments : {};
-  const linked = link(options.signal, core.closing);
-  try {
-    const source = core.inputSource(what, linked.signal);
-    const asked = core.options.confirm?.({ tool: core.tools.get(name)?.tool, name, arguments: args }, source);
-    const confirmed: unknown = await untimed(call, unlessAborted(Promise.resolve(asked), linked.signal, what));
-    if (confirmed !== true) throw new Declined(`${what} was not confirmed.`);
-  } finally {
-    linked.unlink();
-  }
+  const tool = core.tools.get(name)?.tool;
+  const answer = runAbortable<unknown>(call, (signal) =>
+    core.options.confirm?.({ tool, name, arguments: args }, core.inputSource(what, signal)),
+  );
+  if ((await awaitUser(call, answer)) !== true) throw new Declined(`${what} was not confirmed.`);
   return next.step(call, next.next);
 }

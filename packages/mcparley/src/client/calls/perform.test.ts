@@ -5,9 +5,9 @@ import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "../client.ts";
 import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 import type { CallRecord } from "../../mcp/observe.ts";
 import type { ConnectOptions } from "../options.ts";
 

@@ -18,7 +18,7 @@ import { sendRequest } from "./send-request.ts";
 /** Number of calls in flight above which further calls wait before they are made, if the transport limits requests. */
 const manyCalls = 100;
 
-/** The steps before the request, in order, that a call may need. A step that does not concern a call is left out of it. */
+/** The steps that may come before the request, in their order. A call has only the steps that concern it. */
 const firstSteps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
   { step: fromCache, concerns: ({ core, method }) => core.cache?.covers(method) === true },
   {
@@ -58,8 +58,8 @@ export async function perform(
   options: RequestOptions = {},
 ): Promise<JsonObject> {
   const call = makeCall(core, request, options);
-  const at = core.clock.now();
-  let ended: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
+  const startTime = core.clock.now();
+  let callEnd: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
   core.running.add(call);
   try {
     requireSendable(call);
@@ -67,34 +67,39 @@ export async function perform(
     const result = await first.step(call, first.next);
     const checking = request.checksResult && checkAgainstSchema(call, result);
     if (checking) await checking;
-    if (call.method === Method.callTool && result.isError === true) ended = { outcome: "tool_error", code: undefined };
+    if (call.method === Method.callTool && result.isError === true)
+      callEnd = { outcome: "tool_error", code: undefined };
     return result;
   } catch (error) {
-    ended = endOf(error);
+    callEnd = endOf(error);
     throw error;
   } finally {
     core.running.delete(call);
-    const isAnswered = typeof ended.code !== "string";
+    const isAnswered = typeof callEnd.code !== "string";
     call.watchers?.forEach((watcher) => watcher(call, isAnswered));
-    record(core, call, { at, ...ended });
+    record(core, call, { at: startTime, ...callEnd });
   }
 }
 
 /** Calls `onCall` with the record of a finished call. */
-function record(core: ClientCore, { method, params }: Call, ended: Pick<CallRecord, "at" | "outcome" | "code">): void {
+function record(
+  core: ClientCore,
+  { method, params }: Call,
+  callEnd: Pick<CallRecord, "at" | "outcome" | "code">,
+): void {
   const { clock, transports, sessions, options } = core;
   const { onCall } = options;
   if (!onCall) return;
-  const finished: CallRecord = {
+  const callRecord: CallRecord = {
     kind: "call",
-    ...ended,
-    durationMs: clock.now() - ended.at,
+    ...callEnd,
+    durationMs: clock.now() - callEnd.at,
     method,
     name: nameOf(params),
     target: transports.target,
     revision: sessions.current?.revision.version,
   };
-  guarded(() => onCall(finished), core.report);
+  guarded(() => onCall(callRecord), core.report);
 }
 
 /** Answers a call with a fresh cached result, or caches its result. */
@@ -104,10 +109,10 @@ async function fromCache(call: Call, next: Next): Promise<JsonObject> {
   const key = cache?.keyOf(method, params);
   if (!cache || key === undefined) return next.step(call, next.next);
   if (!options.fresh && !options.signal?.aborted && !sessions.isClosed) {
-    const found = cache.get(key);
-    // Without a result the request is sent at once, so that calls are sent in the order in which they were made.
-    const cached = isPromise(found) ? await waitFor(call, found) : found;
-    if (cached) return cached;
+    const entry = cache.get(key);
+    // If the cache has no entry, nothing is awaited. So calls are sent in the order in which they were made.
+    const cachedResult = isPromise(entry) ? await waitFor(call, entry) : entry;
+    if (cachedResult) return cachedResult;
   }
   const pending = (call.pending = cache.begin(call, key));
   try {
@@ -123,7 +128,7 @@ async function fromCache(call: Call, next: Next): Promise<JsonObject> {
 async function takeTurn(call: Call, next: Next): Promise<JsonObject> {
   const { core, session, options, what } = call;
   const { signal, unlink } = options.signal ? link(options.signal, core.closing) : { signal: core.closing };
-  const since = core.clock.now();
+  const startTime = core.clock.now();
   try {
     await session?.connection.turn(signal);
   } catch (error) {
@@ -131,7 +136,7 @@ async function takeTurn(call: Call, next: Next): Promise<JsonObject> {
   } finally {
     unlink?.();
   }
-  call.endsAt += core.clock.now() - since;
+  call.endsAt += core.clock.now() - startTime;
   return next.step(call, next.next);
 }
 
@@ -141,10 +146,10 @@ function extend(call: Call, next: Next): Promise<JsonObject> {
 
 /** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */
 function checkAgainstSchema(call: Call, result: JsonObject): Promise<void> | undefined {
-  const known = call.core.tools.get(call.params.name);
-  if (!known?.tool.outputSchema || result.isError) return undefined;
+  const knownTool = call.core.tools.get(call.params.name);
+  if (!knownTool?.tool.outputSchema || result.isError) return undefined;
   // The evaluator of JSON Schemas is too large for the start, and many tools have no output schema.
-  return import("./check-result.ts").then(({ checkResult }) => checkResult(call, known, result));
+  return import("./check-result.ts").then(({ checkResult }) => checkResult(call, knownTool, result));
 }
 
 /** Maximum number of rounds in which a server may ask for more input to one call. */

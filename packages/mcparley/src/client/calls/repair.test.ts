@@ -4,7 +4,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { discoverResult, legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { scriptedPeer } from "../../testing/scripted-peer.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 
 const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });

@@ -1,5 +1,5 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
-import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -14,22 +14,22 @@ import { findAgain } from "./find-tool.ts";
 /** Sends a call again after a failure that can be repaired. In all these cases the server has not run the call. */
 export async function repair(call: Call, next: Next): Promise<JsonObject> {
   // Not a set, because almost no call needs it.
-  const repaired: string[] = [];
+  const repairedKinds: string[] = [];
   for (;;) {
     // In a later round of input requests the server has run a part of the call.
     call.isSent = call.answers !== undefined;
-    const opened = openFor(call);
-    call.session = isPromise(opened) ? await opened : opened;
+    const pendingSession = openFor(call);
+    call.session = isPromise(pendingSession) ? await pendingSession : pendingSession;
     try {
       return await next.step(call, next.next);
     } catch (error) {
       // The next step may have opened another session.
       const possible = repairOf(call, call.session, error);
-      if (!possible || repaired.includes(possible.kind)) {
+      if (!possible || repairedKinds.includes(possible.kind)) {
         possible?.giveUp?.();
         throw explain(call, error);
       }
-      repaired.push(possible.kind);
+      repairedKinds.push(possible.kind);
       await possible.run();
     }
   }
@@ -37,9 +37,9 @@ export async function repair(call: Call, next: Next): Promise<JsonObject> {
 
 /** Returns the session of a call. An error has `safeToRepeat`. */
 export function openFor(call: Call): Awaitable<Session> {
-  const opened = sessionFor(call);
-  if (!isPromise(opened)) return opened;
-  return opened.catch((error: unknown) => {
+  const pendingSession = sessionFor(call);
+  if (!isPromise(pendingSession)) return pendingSession;
+  return pendingSession.catch((error: unknown) => {
     throw explain(call, error);
   });
 }
@@ -57,7 +57,7 @@ interface Repair {
 function repairOf(call: Call, session: Session, error: unknown): Repair | undefined {
   const { core, method } = call;
   const { sessions, options } = core;
-  if (error instanceof LocalError && error.code === "session_lost") {
+  if (hasCode(error, "session_lost")) {
     const drop = (): void => sessions.drop(session);
     return { kind: "session", run: drop, giveUp: drop };
   }
@@ -75,7 +75,7 @@ function repairOf(call: Call, session: Session, error: unknown): Repair | undefi
   if (!(error instanceof ProtocolError)) return undefined;
   const isModern = session.revision.kind === "modern";
   if (error.code === ErrorCode.HeaderMismatch && session.mirrors && method === Method.callTool) {
-    return { kind: "headers", run: () => findAgain(call, call.listed) };
+    return { kind: "headers", run: () => findAgain(call, call.listGeneration) };
   }
   if (error.code === ErrorCode.UrlElicitationRequired && !isModern && elicitModesOf(options).includes("url")) {
     return { kind: "visits", run: async () => (await loadLegacy()).visitUrls(call, error) };

@@ -12,24 +12,24 @@ import { mirroredHeaders } from "./mirrored-headers.ts";
 /** The last step of a call: sends the request and waits for its result. */
 export function sendRequest(call: Call): Promise<JsonObject> {
   const { session } = call;
-  // Most calls wait for nothing before they are sent, and need no promise but that of the result.
+  // Most calls wait for nothing before they are sent. They need only the promise of the result.
   if (session?.connection.isOpen && mirrorsNothing(call, session)) return exchange(call, session, undefined);
   return sendWhenReady(call);
 }
 
 async function sendWhenReady(call: Call): Promise<JsonObject> {
   let session = call.session ?? (await sessionFor(call));
-  const mirrored = mirrorsNothing(call, session) ? undefined : await mirroredHeaders(call);
+  const headers = mirrorsNothing(call, session) ? undefined : await mirroredHeaders(call);
   // The connection may have been lost while the tool was looked up.
   if (!session.connection.isOpen) session = call.session = await sessionFor(call);
-  return exchange(call, session, mirrored);
+  return exchange(call, session, headers);
 }
 
-function exchange(call: Call, session: Session, mirrored: Envelope | undefined): Promise<JsonObject> {
+function exchange(call: Call, session: Session, headers: Envelope | undefined): Promise<JsonObject> {
   const { core, method, options, what } = call;
   if (call.pending) core.cache?.sending(call.pending, call.answers !== undefined);
   call.isSent = true;
-  // No spread: it would take longer than the rest of the client's part of a call.
+  // A spread would take longer than all other work of the client for a call.
   const { idleTimeout, totalTimeout } = limitsOf(call);
   const onProgress = progressOf(call);
   return session.connection.exchange(method, paramsOf(call, session), {
@@ -41,7 +41,7 @@ function exchange(call: Call, session: Session, mirrored: Envelope | undefined):
     onId: onProgress && call.params.task ? (id) => keepProgress(call, id, onProgress) : undefined,
     onPaused: (ms) => void (call.endsAt += ms),
     wantsProgress: true,
-    envelope: mirrored ?? (options.maxReply ? options : undefined),
+    envelope: headers ?? (options.maxReply ? options : undefined),
   });
 }
 
@@ -70,9 +70,9 @@ function mirrorsNothing(call: Call, { mirrors }: Session): boolean {
   const { tools, options } = core;
   if (!mirrors) return true;
   if (method !== Method.callTool) return !isExtensionList(options.extensions);
-  call.listed = tools.generation;
-  const known = tools.get(params.name);
-  return tools.isSettled(params.name) && (!known || known.headers?.length === 0);
+  call.listGeneration = tools.generation;
+  const knownTool = tools.get(params.name);
+  return tools.isSettled(params.name) && (!knownTool || knownTool.headers?.length === 0);
 }
 
 function progressOf(call: Call): ((params: JsonObject) => void) | undefined {

@@ -4,9 +4,9 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "../client.ts";
 import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 
 const text = (value: string): JsonObject => ({ type: "text", text: value });
 const image = { type: "image", data: "aa", mimeType: "image/png" };

@@ -5,10 +5,10 @@ import { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 import type { ClientExtension } from "../extension.ts";
 import type { ConnectOptions } from "../options.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "../client.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
 const text: JsonObject = { content: [{ type: "text", text: "x" }] };

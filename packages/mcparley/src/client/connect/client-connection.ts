@@ -33,9 +33,9 @@ export interface ConnectionHandlers {
   /** Called when a request waits for a user, for example for a sign-in. The returned function is called at the end. */
   waits?(): () => void;
   /** Called when no new requests can be sent. */
-  lost?(reason: LocalError, connection: ClientConnection): void;
+  onLost?(reason: LocalError, connection: ClientConnection): void;
   /** Called when messages that belong to no request may be lost, with the cause, and with undefined when they arrive again. */
-  interrupted?(cause: Error | undefined, connection: ClientConnection): void;
+  onInterrupted?(cause: Error | undefined, connection: ClientConnection): void;
   /** Called with errors that belong to no call. */
   report(error: unknown): void;
 }
@@ -59,7 +59,11 @@ const maxAbandoned = 1024;
 /** A transport and its messages in flight. Messages are handled strictly in order of arrival. */
 export class ClientConnection {
   /** Settles with the reason when no new requests can be sent. */
-  readonly lost: Promise<LocalError>;
+  readonly loss: Promise<LocalError>;
+  /** The transport ended although this side did not close it. */
+  wasLost = false;
+  /** Messages that belong to no request may be lost at the moment. */
+  isInterrupted = false;
   readonly #transport: Transport;
   readonly #handlers: ConnectionHandlers;
   readonly #outbound: PendingRequests;
@@ -71,16 +75,14 @@ export class ClientConnection {
   /** Number of ids that were issued. Each smaller number was the id, and the progress token, of a request. */
   #issuedIds = 0;
   #ended: LocalError | undefined;
-  #wasLost = false;
   #retired = false;
-  #isInterrupted = false;
   #settleLost!: (reason: LocalError) => void;
 
   constructor(transport: Transport, clock: Clock, handlers: ConnectionHandlers) {
     this.#transport = transport;
     this.#handlers = handlers;
     this.#outbound = new PendingRequests(clock);
-    this.lost = new Promise((resolve) => {
+    this.loss = new Promise((resolve) => {
       this.#settleLost = resolve;
     });
   }
@@ -108,16 +110,6 @@ export class ClientConnection {
     return this.#ended !== undefined;
   }
 
-  /** Whether the transport ended although this side did not close it. */
-  get wasLost(): boolean {
-    return this.#wasLost;
-  }
-
-  /** Whether messages that belong to no request may be lost at the moment. */
-  get isInterrupted(): boolean {
-    return this.#isInterrupted;
-  }
-
   async open(): Promise<void> {
     await this.#transport.start({
       message: (value) => {
@@ -142,12 +134,12 @@ export class ClientConnection {
         this.#handlers.report(error);
       },
       interrupted: (cause) => {
-        this.#isInterrupted = cause !== undefined;
-        this.#handlers.interrupted?.(cause, this);
+        this.isInterrupted = cause !== undefined;
+        this.#handlers.onInterrupted?.(cause, this);
       },
       sessionLost: (cause) => this.retire(toLocalError(cause)),
       closed: (cause) => {
-        this.#wasLost = this.#ended === undefined;
+        this.wasLost = this.#ended === undefined;
         this.#end(toLocalError(cause));
       },
     });
@@ -202,7 +194,7 @@ export class ClientConnection {
   }
 
   /** Accepts no new requests, and closes when the last request in flight has ended. */
-  retire(reason: LocalError = replaced()): void {
+  retire(reason: LocalError = sessionReplaced()): void {
     if (this.#retired) return;
     this.#retired = true;
     this.#lose(reason);
@@ -221,17 +213,20 @@ export class ClientConnection {
   }
 
   #handle(value: unknown): void {
-    const classified = classify(value);
-    switch (classified.kind) {
+    const classification = classify(value);
+    switch (classification.kind) {
       case "response":
-        return this.#settle(classified.message);
+        return this.#settle(classification.message);
       case "notification":
-        return this.#handleNotification(classified.message);
+        return this.#handleNotification(classification.message);
       case "request":
-        return this.#handleRequest(classified.message);
+        return this.#handleRequest(classification.message);
       default: {
-        const error = new LocalError("invalid_message", `The server sent an invalid message: ${classified.reason}.`);
-        const { id } = classified;
+        const error = new LocalError(
+          "invalid_message",
+          `The server sent an invalid message: ${classification.reason}.`,
+        );
+        const { id } = classification;
         if (id === undefined || !this.#outbound.fail(id, error)) this.#handlers.report(error);
       }
     }
@@ -291,7 +286,7 @@ export class ClientConnection {
 
   #closeIfIdle(): void {
     if (!this.#retired || this.#outbound.size > 0 || this.#ended) return;
-    void this.close(replaced()).catch(() => {});
+    void this.close(sessionReplaced()).catch(() => {});
   }
 
   #end(reason: LocalError): void {
@@ -304,11 +299,11 @@ export class ClientConnection {
 
   #lose(reason: LocalError): void {
     this.#settleLost(reason);
-    this.#handlers.lost?.(reason, this);
+    this.#handlers.onLost?.(reason, this);
   }
 }
 
-function replaced(): LocalError {
+function sessionReplaced(): LocalError {
   return new LocalError("closed", "The session was replaced by a new one.");
 }
 

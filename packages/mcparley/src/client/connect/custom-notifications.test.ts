@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { openClient } from "./open-client.ts";
+import { openClient } from "../open-client.ts";
 
 async function connected(version: string, options: object = {}) {
   const errors: Error[] = [];

@@ -10,7 +10,7 @@ import {
 } from "../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
 import { forgetRevisions } from "./remembered-revisions.ts";
-import { openClient } from "./open-client.ts";
+import { openClient } from "../open-client.ts";
 
 afterEach(forgetRevisions);
 

@@ -16,8 +16,8 @@ export async function negotiate(opening: Opening): Promise<Opened> {
   const revision = firstRevision(opening);
   if (transports.kind === "stream" || !revision) {
     const { negotiateOtherwise } = await loadLegacy();
-    const opened = await negotiateOtherwise(opening);
-    if (opened) return opened;
+    const negotiation = await negotiateOtherwise(opening);
+    if (negotiation) return negotiation;
   }
   const transport = transports.open();
   const connection = makeConnection(transport);
@@ -34,6 +34,6 @@ export async function negotiate(opening: Opening): Promise<Opened> {
 /** Returns the modern revision of the first request. Undefined if the connection is opened in a legacy revision. */
 function firstRevision({ revision, transports }: Opening): Revision | undefined {
   if (revision === "auto") return recall(transports)?.revision.kind === "legacy" ? undefined : latestModern;
-  const pinned = findRevision(revision);
-  return pinned?.kind === "modern" ? pinned : undefined;
+  const pinnedRevision = findRevision(revision);
+  return pinnedRevision?.kind === "modern" ? pinnedRevision : undefined;
 }

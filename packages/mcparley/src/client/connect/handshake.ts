@@ -1,6 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject, isStrings } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
@@ -30,7 +30,7 @@ export interface Opening {
   timeout: number;
   signal: AbortSignal;
   /** Called with the end of a connection that is closed after the signal was aborted. */
-  closing: (closed: Promise<void>) => void;
+  closing: (end: Promise<void>) => void;
 }
 
 export type Opened = Negotiated & { connection: ClientConnection };
@@ -62,21 +62,21 @@ export async function discover(connection: ClientConnection, handshake: Handshak
   const meta = isObject(result._meta) ? result._meta : {};
   // Servers of earlier drafts have the name in the result itself.
   const info = meta[MetaKey.serverInfo] ?? result.serverInfo;
-  return negotiated(revision, { ...result, info, versions });
+  return readNegotiated(revision, { ...result, info, versions });
 }
 
 /** The server has answered `server/discover`, and does not support the revision of the request. */
 export class NotSupported extends LocalError {
-  readonly supported: readonly string[];
+  readonly versions: readonly string[];
 
-  constructor(supported: readonly string[]) {
-    super("unsupported_revision", `The server supports ${supported.join(", ")}.`);
-    this.supported = supported;
+  constructor(versions: readonly string[]) {
+    super("unsupported_revision", `The server supports ${versions.join(", ")}.`);
+    this.versions = versions;
   }
 }
 
 /** Makes the result of a handshake from the members of the server's answer. */
-export function negotiated(
+export function readNegotiated(
   revision: Revision,
   { capabilities, instructions, info, versions }: JsonObject & { versions: readonly string[] },
 ): Negotiated {
@@ -91,8 +91,4 @@ export function negotiated(
     supportedVersions: versions,
   };
   return { revision, server };
-}
-
-export function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }

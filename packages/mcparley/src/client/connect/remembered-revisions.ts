@@ -11,26 +11,26 @@ export interface Remembered {
 }
 
 /** The revisions of targets, for the lifetime of the process, by `keyOf`. */
-const remembered = new Map<string, Remembered>();
+const revisions = new Map<string, Remembered>();
 const maxRemembered = 1000;
 
 /** Returns the remembered revision of a target. */
 export function recall(transports: TransportFactory): Remembered | undefined {
-  return remembered.get(keyOf(transports));
+  return revisions.get(keyOf(transports));
 }
 
 /** Remembers the revision of a target, unless it may be another server later. */
-export function remember(transports: TransportFactory, found: Remembered): void {
+export function remember(transports: TransportFactory, entry: Remembered): void {
   if (transports.transient) return;
   const key = keyOf(transports);
-  remembered.delete(key);
-  remembered.set(key, found);
-  if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!);
+  revisions.delete(key);
+  revisions.set(key, entry);
+  if (revisions.size > maxRemembered) revisions.delete(revisions.keys().next().value!);
 }
 
 /** Forgets the remembered revision of one target. */
 export function forgetRevision(transports: TransportFactory): void {
-  remembered.delete(keyOf(transports));
+  revisions.delete(keyOf(transports));
 }
 
 /**
@@ -49,7 +49,7 @@ export function forgetRevision(transports: TransportFactory): void {
  * ```
  */
 export function forgetRevisions(): void {
-  remembered.clear();
+  revisions.clear();
 }
 
 /** Returns a short key for a target. The identity may contain secrets, so only a hash of 64 bits of it is stored. */

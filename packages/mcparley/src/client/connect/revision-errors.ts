@@ -1,10 +1,10 @@
-import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
-import { isObject } from "../../rpc/messages.ts";
+import { LocalError, ProtocolError, hasCode, isTransient } from "../../rpc/errors.ts";
+import { isObject, isStrings } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { findRevision, revisions } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Call } from "../core.ts";
-import { NotSupported, isStrings } from "./handshake.ts";
+import { NotSupported } from "./handshake.ts";
 import type { Session } from "./session.ts";
 
 /*
@@ -16,7 +16,7 @@ const badRequest = -32_000;
 
 /** Returns the HTTP status of a response that contains no JSON-RPC error. 0 for other errors. */
 export function statusOf(error: unknown): number {
-  return error instanceof LocalError && error.code === "http" && isObject(error.data) ? Number(error.data.status) : 0;
+  return hasCode(error, "http") && isObject(error.data) ? Number(error.data.status) : 0;
 }
 
 /** Whether a server or a proxy with this status may answer a later request. Status 500 can also be a definite answer. */
@@ -30,22 +30,21 @@ export function isBusy(status: number): boolean {
  */
 export function isLegacyAnswer(error: unknown): boolean {
   if (error instanceof ProtocolError) return true;
-  if (!(error instanceof LocalError)) return false;
-  if (error.code === "invalid_message") return true;
+  if (hasCode(error, "invalid_message")) return true;
   const status = statusOf(error);
   const isRedirect = status >= 300 && status < 400;
-  return error.code === "http" && !isBusy(status) && !isRedirect;
+  return hasCode(error, "http") && !isBusy(status) && !isRedirect;
 }
 
 /** Returns the versions that a modern server names in an error. Undefined if the error may come from a legacy server. */
 export function supportedBy(error: unknown): readonly string[] | undefined {
-  if (error instanceof NotSupported) return error.supported;
+  if (error instanceof NotSupported) return error.versions;
   if (!(error instanceof ProtocolError)) return undefined;
-  const supported = isObject(error.data) ? error.data.supported : undefined;
-  if (error.code === ErrorCode.UnsupportedProtocolVersion) return isStrings(supported) ? supported : [];
+  const versions = isObject(error.data) ? error.data.supported : undefined;
+  if (error.code === ErrorCode.UnsupportedProtocolVersion) return isStrings(versions) ? versions : [];
   // Some servers use a general code, as legacy servers do. Then a modern version in the error identifies a modern server.
-  const namesModern = isStrings(supported) && supported.some((version) => findRevision(version)?.kind === "modern");
-  return namesModern ? supported : undefined;
+  const namesModern = isStrings(versions) && versions.some((version) => findRevision(version)?.kind === "modern");
+  return namesModern ? versions : undefined;
 }
 
 /** Whether the error can only come from a modern server. */
@@ -59,15 +58,20 @@ export function isModernError(error: unknown): boolean {
 export function newestOf(versions: readonly string[]): Revision {
   const newest = revisions.find(({ version }) => versions.includes(version));
   if (newest) return newest;
-  throw unsupported(versions, undefined);
+  throw unsupportedRevision(versions, undefined);
 }
 
 /** Makes the error for a server that supports only other versions than the client, or than the pinned one. */
-export function unsupported(supported: readonly string[], pinned: string | undefined, cause?: unknown): LocalError {
-  const accepted = pinned === undefined ? revisions.map(({ version }) => version).join(", ") : `${pinned} (pinned)`;
-  const offered = supported.length === 0 ? "none" : supported.slice(0, 20).join(", ").slice(0, 400);
-  const message = `No protocol version in common: the server supports ${offered}; this client supports ${accepted}.`;
-  return new LocalError("unsupported_revision", message, { cause, data: { supported } });
+export function unsupportedRevision(
+  serverVersions: readonly string[],
+  pinnedVersion: string | undefined,
+  cause?: unknown,
+): LocalError {
+  const clientText =
+    pinnedVersion === undefined ? revisions.map(({ version }) => version).join(", ") : `${pinnedVersion} (pinned)`;
+  const serverText = serverVersions.length === 0 ? "none" : serverVersions.slice(0, 20).join(", ").slice(0, 400);
+  const message = `No protocol version in common: the server supports ${serverText}; this client supports ${clientText}.`;
+  return new LocalError("unsupported_revision", message, { cause, data: { supported: serverVersions } });
 }
 
 /**

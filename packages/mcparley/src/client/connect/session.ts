@@ -49,9 +49,9 @@ interface SessionsInit {
   /** Opens a connection to the target and negotiates the revision. */
   open: () => Promise<Session>;
   /** A lost connection cannot be opened again. */
-  once: boolean;
+  opensOnce: boolean;
   /** Called when the connection of the current session is lost. */
-  lost: (reason: LocalError) => void;
+  onLost: (reason: LocalError) => void;
 }
 
 /** The sessions of a client, one after another. A lost session is replaced once for all callers that wait for it. */
@@ -97,17 +97,17 @@ export class Sessions {
   drop(session: Session): void {
     if (this.#current === session) this.#current = undefined;
     const { connection } = session;
-    const others = this.#replaced.filter((replaced) => replaced !== connection && !replaced.hasEnded);
-    this.#replaced = [...others, connection];
+    const otherConnections = this.#replaced.filter((candidate) => candidate !== connection && !candidate.hasEnded);
+    this.#replaced = [...otherConnections, connection];
     connection.retire();
   }
 
-  /** Closes the current session, after `finished` if given. No session is opened any more. */
-  async close(finished?: Promise<void>): Promise<void> {
+  /** Closes the current session, after `lastWork` if it is passed. No session is opened any more. */
+  async close(lastWork?: Promise<void>): Promise<void> {
     const current = this.#current;
     const opening = this.#opening;
     this.#end(new LocalError("closed", "The client was closed."));
-    if (finished) await finished;
+    if (lastWork) await lastWork;
     const connections = current ? [current.connection, ...this.#replaced] : this.#replaced;
     await Promise.allSettled(connections.map((connection) => connection.close()));
     await opening?.catch(() => {});
@@ -124,12 +124,12 @@ export class Sessions {
       throw this.#ended;
     }
     this.#current = session;
-    void connection.lost.then((reason) => {
+    void connection.loss.then((reason) => {
       if (this.#current !== session) return;
       this.#current = undefined;
       if (this.#ended) return;
-      this.#init.lost(reason);
-      if (this.#init.once) this.#end(reason);
+      this.#init.onLost(reason);
+      if (this.#init.opensOnce) this.#end(reason);
     });
     return session;
   }

@@ -4,7 +4,7 @@ import type { Transport } from "../../rpc/transport.ts";
 
 /** The credentials that the requests to a target are sent with. */
 export interface Credentials {
-  /** Changes with the credentials, as far as requests were sent with them. */
+  /** A number that changes when a request is sent with other credentials than the request before. */
   readonly generation: number;
   /** Returns the generation of the credentials that a request would be sent with now. Sends no request to the target. */
   read(): Promise<number>;

@@ -1,7 +1,7 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { ErrorCode, Cancelled, Declined } from "../../mcp/errors.ts";
-import { findNotJson } from "../../rpc/not-json.ts";
+import { findNotJson } from "../../rpc/json-values.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Root } from "../../mcp/roots.ts";
@@ -39,7 +39,7 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
       return unlessAborted(run(), signal, "The elicitation");
     });
     turn = elicitation.catch(() => {});
-    // The turn of an aborted elicitation comes later, and is then skipped.
+    // An aborted elicitation stays in the queue. It is skipped when its turn comes.
     return unlessAborted(elicitation, signal, "The elicitation");
   };
   const answer: AnswerInput = async (method, params, source) => {

@@ -2,7 +2,7 @@ import { type Linked, link, pause, unlessAborted } from "../../rpc/abort.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { maxRequests, untimed } from "../calls/call.ts";
+import { maxRequests, awaitUser } from "../calls/call.ts";
 import type { Call, InputAnswers } from "../core.ts";
 import type { ConnectOptions } from "../options.ts";
 import { inputRequests } from "./input-requests.ts";
@@ -20,31 +20,31 @@ async function answersTo(call: Call, result: JsonObject, round: number): Promise
     throw invalidInput(call, "its requestState is not a string");
   }
   const state: JsonObject = requestState === undefined ? {} : { requestState };
-  const linked = link(options.signal, core.closing);
+  const scope = link(options.signal, core.closing);
   try {
     if (inputRequests !== undefined) {
-      return { inputResponses: await untimed(call, answerAll(call, inputRequests, linked)), ...state };
+      return { inputResponses: await awaitUser(call, answerAll(call, inputRequests, scope)), ...state };
     }
     if (requestState === undefined) throw invalidInput(call, "it has neither inputRequests nor a requestState");
     // The server only wants the state back, for example because it is busy. The pause grows with each round.
     const delay = Math.min(5000, 50 * 2 ** round);
-    if (round > 0) await pause(core.options.clock ?? wakefulClock, delay, linked.signal);
+    if (round > 0) await pause(core.options.clock ?? wakefulClock, delay, scope.signal);
     return state;
   } finally {
-    linked.unlink();
+    scope.unlink();
   }
 }
 
-async function answerAll(call: Call, requests: unknown, linked: Linked): Promise<JsonObject> {
+async function answerAll(call: Call, requests: unknown, scope: Linked): Promise<JsonObject> {
   if (!isObject(requests)) throw invalidInput(call, "its inputRequests are not an object");
   const entries = Object.entries(requests);
   if (entries.length > maxRequests) throw invalidInput(call, `it has more than ${maxRequests} input requests`);
-  const answers = entries.map(async ([key, request]) => [key, await answerOne(call, request, linked.signal)] as const);
+  const answers = entries.map(async ([key, request]) => [key, await answerOne(call, request, scope.signal)] as const);
   try {
-    return Object.fromEntries(await unlessAborted(Promise.all(answers), linked.signal, call.what));
+    return Object.fromEntries(await unlessAborted(Promise.all(answers), scope.signal, call.what));
   } catch (error) {
     // The answers of the other handlers are no longer needed. A handler that ignores its signal is not waited for.
-    linked.abort(error);
+    scope.abort(error);
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import type { Context } from "../../server/core/context.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
 
 const answer = { action: "accept" as const, content: {} };

@@ -1,5 +1,5 @@
 import { unlessAborted } from "../../rpc/abort.ts";
-import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -44,14 +44,14 @@ export async function replaceIfChanged(
 /** Whether a server that has the method would not have sent the error. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
-  if (error instanceof LocalError && error.code === "session_lost") return true;
+  if (hasCode(error, "session_lost")) return true;
   const status = statusOf(error);
   return status >= 400 && !isTransient(status);
 }
 
 /**
  * Asks the server whether it is of another kind than the session, modern or legacy. A server that answers `ping` still has
- * the legacy session, also if it supports modern revisions as well.
+ * the legacy session, even if it also supports modern revisions.
  */
 async function hasChanged({ offer, closing, options }: ClientCore, session: Session): Promise<boolean> {
   const { connection, revision } = session;

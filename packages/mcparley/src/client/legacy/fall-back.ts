@@ -1,4 +1,4 @@
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode } from "../../rpc/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { findRevision, latestLegacy, latestModern, revisions } from "../../mcp/revisions/index.ts";
@@ -17,7 +17,13 @@ import {
   withRetries,
 } from "./handshake-retries.ts";
 import { probeStream } from "./probe-stream.ts";
-import { isLegacyAnswer, isModernError, statusOf, supportedBy, unsupported } from "../connect/revision-errors.ts";
+import {
+  isLegacyAnswer,
+  isModernError,
+  statusOf,
+  supportedBy,
+  unsupportedRevision,
+} from "../connect/revision-errors.ts";
 
 /** An open connection over HTTP on which `server/discover` has failed. */
 interface Failed {
@@ -29,12 +35,12 @@ interface Failed {
 /** Continues after `server/discover` has failed over HTTP. */
 export async function fallBack(opening: Opening, { transport, connection, error }: Failed): Promise<Opened> {
   const handshake = async (): Promise<Negotiated> => {
-    const sent = Promise.reject<Negotiated>(error);
+    const attempt = Promise.reject<Negotiated>(error);
     if (opening.revision !== "auto") {
-      return negotiatePinned(readPinned(opening.revision), connection, { ...opening, sent });
+      return negotiatePinned(readPinned(opening.revision), connection, { ...opening, attempt });
     }
     try {
-      return await discoverWithRetries(connection, { ...opening, revision: latestModern, sent });
+      return await discoverWithRetries(connection, { ...opening, revision: latestModern, attempt });
     } catch (last) {
       return continueAfter(last, connection, opening);
     }
@@ -49,8 +55,8 @@ export async function fallBack(opening: Opening, { transport, connection, error 
 export async function negotiateOtherwise(opening: Opening): Promise<Opened | undefined> {
   const { transports, revision } = opening;
   if (revision !== "auto") {
-    const pinned = readPinned(revision);
-    return open(opening, (connection) => negotiatePinned(pinned, connection, opening));
+    const pinnedRevision = readPinned(revision);
+    return open(opening, (connection) => negotiatePinned(pinnedRevision, connection, opening));
   }
   const entry = recall(transports);
   if (entry?.revision.kind === "legacy" && !entry.isDoubtful) {
@@ -69,9 +75,8 @@ export async function negotiateOtherwise(opening: Opening): Promise<Opened | und
 function mayBeAnotherRevision(error: unknown, { transports, signal }: Opening): boolean {
   if (transports.once || signal.aborted) return false;
   if (isLegacyAnswer(error)) return true;
-  if (!(error instanceof LocalError)) return false;
-  const isLost = error.code === "closed" || error.code === "exited";
-  return error.code === "unsupported_revision" || (isLost && transports.kind === "stream");
+  const isLost = hasCode(error, "closed", "exited");
+  return hasCode(error, "unsupported_revision") || (isLost && transports.kind === "stream");
 }
 
 /**
@@ -87,10 +92,10 @@ async function detectOnStream(opening: Opening, entry: Remembered | undefined): 
   } catch (error) {
     forgetRevision(transports);
     if (!connection.wasLost || transports.once || signal.aborted) throw error;
-    const opened = await openLegacy(opening);
+    const negotiation = await openLegacy(opening);
     // One exit may have had another cause. After a second one the revision is certain.
-    remember(transports, { revision: opened.revision, isHttpSse: false, isDoubtful: !entry?.isDoubtful });
-    return opened;
+    remember(transports, { revision: negotiation.revision, isHttpSse: false, isDoubtful: !entry?.isDoubtful });
+    return negotiation;
   }
 }
 
@@ -104,8 +109,8 @@ function openLegacy(opening: Opening): Promise<Opened> {
 function open(opening: Opening, handshake: (connection: ClientConnection) => Promise<Negotiated>): Promise<Opened> {
   const transport = opening.transports.open();
   const connection = opening.makeConnection(transport);
-  const opened = openWith(opening, connection, () => handshake(connection));
-  return orHttpSse(opening, transport, opened);
+  const negotiation = openWith(opening, connection, () => handshake(connection));
+  return orHttpSse(opening, transport, negotiation);
 }
 
 /** Returns a connection. If it fails because the server has only HTTP+SSE, opens one over HTTP+SSE instead. */
@@ -113,38 +118,38 @@ async function orHttpSse(opening: Opening, transport: Transport, connecting: Pro
   try {
     return await connecting;
   } catch (error) {
-    const opened = opening.signal.aborted || excludesHttpSse(error) ? undefined : await openHttpSse(opening, transport);
-    if (opened) return opened;
+    const negotiation =
+      opening.signal.aborted || excludesHttpSse(error) ? undefined : await openHttpSse(opening, transport);
+    if (negotiation) return negotiation;
     throw error;
   }
 }
 
-/** Whether the error can only come from a server of a later revision than that of HTTP+SSE. */
+/** Whether only a server of a later revision than the one with HTTP+SSE can have sent the error. */
 function excludesHttpSse(failure: unknown): boolean {
-  const wraps = failure instanceof LocalError && failure.code === "unsupported_revision";
-  const error = wraps ? failure.cause : failure;
+  const error = hasCode(failure, "unsupported_revision") ? failure.cause : failure;
   return isModernError(error) || (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound);
 }
 
 /**
- * Opens a connection over HTTP+SSE, the transport of the first revision. `refused` is a transport whose handshake has
+ * Opens a connection over HTTP+SSE, the transport of the first revision. `refusedTransport` is one whose handshake has
  * failed. Returns undefined if the server does not have HTTP+SSE.
  */
-async function openHttpSse(opening: Opening, refused?: Transport): Promise<Opened | undefined> {
+async function openHttpSse(opening: Opening, refusedTransport?: Transport): Promise<Opened | undefined> {
   const { transports, signal, revision } = opening;
-  const options = refused ? { refused, signal } : { signal };
+  const options = refusedTransport ? { refused: refusedTransport, signal } : { signal };
   const transport = await withRetries(opening, async () => transports.openOlder?.(options)).catch((error: unknown) => {
     // Some servers answer unknown requests with 500.
-    if (refused && statusOf(error) === 500) return undefined;
+    if (refusedTransport && statusOf(error) === 500) return undefined;
     throw error;
   });
   if (!transport) return undefined;
-  const pinned = findRevision(revision);
-  const handshake = { ...opening, revision: pinned ?? latestLegacy, exactly: pinned !== undefined };
+  const pinnedRevision = findRevision(revision);
+  const handshake = { ...opening, revision: pinnedRevision ?? latestLegacy, exactly: pinnedRevision !== undefined };
   const connection = opening.makeConnection(transport);
-  const opened = await openWith(opening, connection, () => initialize(connection, handshake));
-  if (!pinned) remember(transports, { revision: opened.revision, isHttpSse: true });
-  return opened;
+  const negotiation = await openWith(opening, connection, () => initialize(connection, handshake));
+  if (!pinnedRevision) remember(transports, { revision: negotiation.revision, isHttpSse: true });
+  return negotiation;
 }
 
 function readPinned(version: string): Revision {
@@ -155,26 +160,26 @@ function readPinned(version: string): Revision {
   throw new LocalError("unsupported_revision", message);
 }
 
-/** Runs the handshake of a pinned revision. `sent` is the first attempt, if it was made before. */
+/** Runs the handshake of a pinned revision. `attempt` is the first attempt, if it was made before. */
 async function negotiatePinned(
   revision: Revision,
   connection: ClientConnection,
   opening: Opening & Attempt,
 ): Promise<Negotiated> {
-  const pinned = { ...opening, revision };
+  const pinnedOpening = { ...opening, revision };
   try {
-    if (revision.kind === "legacy") return await initializeWithRetries(connection, { ...pinned, exactly: true });
-    return await discoverWithRetries(connection, pinned).catch((error: unknown) => {
+    if (revision.kind === "legacy") return await initializeWithRetries(connection, { ...pinnedOpening, exactly: true });
+    return await discoverWithRetries(connection, pinnedOpening).catch((error: unknown) => {
       // The server refuses the revision and yet lists it as supported (2026-07-28, basic/versioning).
       if (!supportedBy(error)?.includes(revision.version)) throw error;
-      return discoverWithRetries(connection, { ...pinned, sent: undefined });
+      return discoverWithRetries(connection, { ...pinnedOpening, attempt: undefined });
     });
   } catch (error) {
     const isRefusal = error instanceof ProtocolError || error instanceof NotSupported;
     // An internal error does not mean that the server lacks support for the revision.
     if (!isRefusal || error.code === ErrorCode.InternalError) throw error;
-    const supported = supportedBy(error);
-    if (supported) throw unsupported(supported, revision.version, error);
+    const versions = supportedBy(error);
+    if (versions) throw unsupportedRevision(versions, revision.version, error);
     const message = `The server does not support ${revision.version}, which the option revision requires: ${error.message}`;
     throw new LocalError("unsupported_revision", message, { cause: error });
   }

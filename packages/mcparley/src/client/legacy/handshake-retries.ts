@@ -1,6 +1,6 @@
 import { pause, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError, hasCode } from "../../rpc/errors.ts";
 import type { Implementation } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { findRevision, latestLegacy, legacyEncoderOf } from "../../mcp/revisions/index.ts";
@@ -13,7 +13,7 @@ import {
   type Handshake,
   type Negotiated,
   discover,
-  negotiated,
+  readNegotiated,
 } from "../connect/handshake.ts";
 import { acceptRequests } from "./incoming-requests.ts";
 import {
@@ -23,7 +23,7 @@ import {
   newestOf,
   statusOf,
   supportedBy,
-  unsupported,
+  unsupportedRevision,
 } from "../connect/revision-errors.ts";
 
 /** The number of times that a request of a handshake is repeated. */
@@ -51,10 +51,10 @@ export async function closedOnFailure(
   try {
     return { ...(await handshake()), connection };
   } catch (error) {
-    const closed = connection.close().catch(() => {});
+    const connectionEnd = connection.close().catch(() => {});
     // A process may take seconds to end. A caller that aborts does not wait for it.
-    if (signal.aborted) closing(closed);
-    else await closed;
+    if (signal.aborted) closing(connectionEnd);
+    else await connectionEnd;
     throw error;
   }
 }
@@ -68,20 +68,20 @@ export async function continueAfter(
   connection: ClientConnection,
   opening: Opening,
 ): Promise<Negotiated> {
-  const supported = supportedBy(error);
-  const revision = supported ? newestOf(supported) : latestLegacy;
+  const versions = supportedBy(error);
+  const revision = versions ? newestOf(versions) : latestLegacy;
   if (revision.kind === "modern") return discoverWithRetries(connection, { ...opening, revision });
-  if (!supported && (isModernError(error) || !isLegacyAnswer(error))) throw error;
+  if (!versions && (isModernError(error) || !isLegacyAnswer(error))) throw error;
   const result = await initializeWithRetries(connection, { ...opening, revision });
   // Status 500, or a malformed message, may have another cause than the revision.
   const isCertain = error instanceof ProtocolError || (statusOf(error) > 0 && statusOf(error) < 500);
-  if (supported || isCertain) remember(opening.transports, { revision: result.revision, isHttpSse: false });
+  if (versions || isCertain) remember(opening.transports, { revision: result.revision, isHttpSse: false });
   return result;
 }
 
 /** An attempt of `server/discover` that was made before, if any. */
 export interface Attempt {
-  sent?: Promise<Negotiated> | undefined;
+  attempt?: Promise<Negotiated> | undefined;
 }
 
 type HandshakeWithRetries = Handshake & Omit<Opening, "revision">;
@@ -89,9 +89,9 @@ type HandshakeWithRetries = Handshake & Omit<Opening, "revision">;
 /** Sends `server/discover`, and again if the server is busy. */
 export function discoverWithRetries(
   connection: ClientConnection,
-  { sent, ...opening }: HandshakeWithRetries & Attempt,
+  { attempt, ...opening }: HandshakeWithRetries & Attempt,
 ): Promise<Negotiated> {
-  return withRetries(opening, (timeout) => discover(connection, { ...opening, timeout }), sent);
+  return withRetries(opening, (timeout) => discover(connection, { ...opening, timeout }), attempt);
 }
 
 /** Sends `initialize`, and again if the server is busy. */
@@ -111,11 +111,11 @@ export function initializeWithRetries(
 export async function withRetries<T>(
   { transports, clock, signal, timeout }: Omit<Opening, "revision">,
   send: (timeout: number) => Promise<T>,
-  sent: Promise<T> = send(timeout),
+  firstAttempt: Promise<T> = send(timeout),
 ): Promise<T> {
   const end = clock.now() + timeout;
   const backoff = new Backoff(clock, signal);
-  let attempt = sent;
+  let attempt = firstAttempt;
   for (let retries = 0; ; retries++) {
     try {
       return await attempt;
@@ -133,8 +133,7 @@ function retriesAfter(error: unknown): number {
   const status = statusOf(error);
   // Some legacy servers answer unknown requests with 500.
   if (status === 500) return 1;
-  const isBroken = error instanceof LocalError && error.code === "closed";
-  return isBroken || isBusy(status) ? maxRetries : 0;
+  return hasCode(error, "closed") || isBusy(status) ? maxRetries : 0;
 }
 
 /**
@@ -152,12 +151,12 @@ export async function initialize(
   };
   const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };
   const result = await connection.exchange(Method.initialize, params, options);
-  const answered = findRevision(result.protocolVersion);
-  if (answered?.kind !== "legacy" || (exactly && answered !== revision)) {
-    throw unsupported([String(result.protocolVersion)], exactly ? revision.version : undefined);
+  const serverRevision = findRevision(result.protocolVersion);
+  if (serverRevision?.kind !== "legacy" || (exactly && serverRevision !== revision)) {
+    throw unsupportedRevision([String(result.protocolVersion)], exactly ? revision.version : undefined);
   }
   connection.sendNotification(Notification.initialized);
-  return negotiated(answered, { ...result, info: result.serverInfo, versions: [answered.version] });
+  return readNegotiated(serverRevision, { ...result, info: result.serverInfo, versions: [serverRevision.version] });
 }
 
 /** Returns the client's description with the members that the revision defines. All define the name and the version. */

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { Transport } from "../../rpc/transport.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 
 /** A transport that holds the sending of each response, as HTTP can, until the test releases it. */
 function holding(transport: Transport) {

@@ -32,8 +32,8 @@ export function acceptRequests(core: ClientCore, connection: ClientConnection): 
     } catch (error) {
       const isForServer = error instanceof ProtocolError;
       if (!isForServer && !controller.signal.aborted) core.report(error);
-      const sent = isForServer ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
-      response = failure(id, sent.toBody());
+      const errorForServer = isForServer ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
+      response = failure(id, errorForServer.toBody());
     }
     waiting.delete(id);
     if (!controller.signal.aborted) await sendInTurn(response);

@@ -1,5 +1,5 @@
 import { Method } from "../../mcp/methods.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, hasCode } from "../../rpc/errors.ts";
 import type { ClientCore } from "../core.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 
@@ -37,8 +37,8 @@ async function pingUntilAnswered({ closing, offer }: ClientCore, session: Sessio
       else await connection.exchange(Method.discover, { _meta: modernMeta(revision, offer) }, options);
       return;
     } catch (error) {
-      // An answer with an error shows as well that the server is there. A connection that was lost needs no ping.
-      if (!(error instanceof LocalError && error.code === "timeout")) return;
+      // An answer with an error also shows that the server is running. A lost connection needs no ping.
+      if (!hasCode(error, "timeout")) return;
     }
   }
   await connection.close(new LocalError("closed", `The server answered none of ${maxFailures} pings.`));

@@ -19,7 +19,7 @@ export async function answerRequest(
   const resume = hasHandler(core.options, method) ? connection.pauseTimeouts() : () => {};
   const calls = watchCalls(core.running, signal);
   const { elicitationId } = params;
-  if (method === Method.elicit && typeof elicitationId === "string") visitsOf(core).requested(elicitationId);
+  if (method === Method.elicit && typeof elicitationId === "string") visitsOf(core).noteRequest(elicitationId);
   try {
     const { answer } = await core.input();
     const progress = progressOf(params, connection, signal);
@@ -78,24 +78,24 @@ interface WatchedCalls {
  * have ended and at least one without an answer. If all were answered, the request belongs to no call.
  */
 function watchCalls(running: ReadonlySet<Call>, signal: AbortSignal): WatchedCalls {
-  const left = new Set(running);
-  const linked = link(signal);
-  const [first, ...others] = running;
+  const openCalls = new Set(running);
+  const scope = link(signal);
+  const [first, ...otherCalls] = running;
   let isAborted = false;
-  const haveEnded = (): boolean => isAborted && left.size === 0;
-  const ended: CallWatcher = (call, isAnswered) => {
-    left.delete(call);
+  const haveEnded = (): boolean => isAborted && openCalls.size === 0;
+  const watcher: CallWatcher = (call, isAnswered) => {
+    openCalls.delete(call);
     if (!isAnswered) isAborted = true;
-    if (haveEnded()) linked.abort(new LocalError("aborted", `${call.what}, which needed this input, has ended.`));
+    if (haveEnded()) scope.abort(new LocalError("aborted", `${call.what}, which needed this input, has ended.`));
   };
-  for (const call of running) (call.watchers ??= new Set()).add(ended);
+  for (const call of running) (call.watchers ??= new Set()).add(watcher);
   return {
-    only: others.length === 0 ? first?.what : undefined,
-    signal: linked.signal,
+    only: otherCalls.length === 0 ? first?.what : undefined,
+    signal: scope.signal,
     haveEnded,
     unwatch() {
-      linked.unlink();
-      for (const call of left) call.watchers?.delete(ended);
+      scope.unlink();
+      for (const call of openCalls) call.watchers?.delete(watcher);
     },
   };
 }

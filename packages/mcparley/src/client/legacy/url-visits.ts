@@ -4,7 +4,7 @@ import { guarded } from "../../rpc/guarded.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import { maxRequests, untimed } from "../calls/call.ts";
+import { maxRequests, awaitUser } from "../calls/call.ts";
 import type { Call, ClientCore } from "../core.ts";
 
 /** Maximum number of ids of each kind that are remembered. One more displaces the oldest. */
@@ -28,7 +28,7 @@ export class UrlVisits {
   }
 
   /** Called when the server requests a visit. */
-  requested(id: string): void {
+  noteRequest(id: string): void {
     if (this.#complete.has(id)) return;
     remember(this.#requested, id);
     if (this.#early.delete(id)) this.#completed(id);
@@ -36,7 +36,7 @@ export class UrlVisits {
 
   /** Returns a promise that settles when the server announces that the visit is complete. */
   expect(id: string): Promise<void> {
-    this.requested(id);
+    this.noteRequest(id);
     if (this.#complete.has(id)) return Promise.resolve();
     return new Promise((resolve) => this.#expected.set(id, resolve));
   }
@@ -47,7 +47,7 @@ export class UrlVisits {
   }
 
   /** Called when the server announces that a visit is complete. */
-  announced(id: unknown): void {
+  noteAnnouncement(id: unknown): void {
     if (typeof id !== "string" || this.#complete.has(id)) return;
     if (this.#requested.has(id)) this.#completed(id);
     else remember(this.#early, id);
@@ -83,41 +83,41 @@ export function visitsOf(core: ClientCore): UrlVisits {
  * Sends the user to the URLs that a call needs, one after another, and waits until the server announces that all visits are
  * complete, for as long as the call has time (2025-11-25, client/elicitation).
  */
-export async function visitUrls(call: Call, refused: ProtocolError): Promise<void> {
+export async function visitUrls(call: Call, refusal: ProtocolError): Promise<void> {
   const { core, what } = call;
-  const requests = readVisits(refused);
+  const requests = readVisits(refusal);
   const { answer } = await core.input();
-  const linked = link(call.options.signal, core.closing);
+  const scope = link(call.options.signal, core.closing);
   // Expected before the user is asked, since a visit may be complete before the last answer.
-  const announced = visitsOf(core);
-  const visits = Promise.all(requests.map(({ elicitationId }) => announced.expect(elicitationId)));
+  const urlVisits = visitsOf(core);
+  const visits = Promise.all(requests.map(({ elicitationId }) => urlVisits.expect(elicitationId)));
   try {
     for (const params of requests) {
-      const answered = answer(Method.elicit, { ...params }, core.inputSource(what, linked.signal));
-      const { action } = await untimed(call, answered);
+      const answering = answer(Method.elicit, { ...params }, core.inputSource(what, scope.signal));
+      const { action } = await awaitUser(call, answering);
       if (action === "decline") throw new Declined();
       if (action === "cancel") throw new Cancelled();
     }
-    const left = Math.max(0, call.endsAt - core.clock.now());
+    const timeLeft = Math.max(0, call.endsAt - core.clock.now());
     const isDone = await Promise.race([
       visits.then(() => true),
-      pause(core.clock, left, linked.signal).then(() => false),
+      pause(core.clock, timeLeft, scope.signal).then(() => false),
     ]);
     if (!isDone) throw new LocalError("timeout", `${what}: the server did not announce that the visit is complete.`);
   } finally {
-    linked.abort(routineEnd);
-    linked.unlink();
-    for (const { elicitationId } of requests) announced.cancel(elicitationId);
+    scope.abort(routineEnd);
+    scope.unlink();
+    for (const { elicitationId } of requests) urlVisits.cancel(elicitationId);
   }
 }
 
 type Visit = JsonObject & { elicitationId: string };
 
-function readVisits(refused: ProtocolError): readonly Visit[] {
-  const requests: unknown = isObject(refused.data) ? refused.data.elicitations : undefined;
+function readVisits(refusal: ProtocolError): readonly Visit[] {
+  const requests: unknown = isObject(refusal.data) ? refusal.data.elicitations : undefined;
   if (Array.isArray(requests) && requests.length > 0 && requests.length <= maxRequests && requests.every(isVisit))
     return requests;
-  throw refused;
+  throw refusal;
 }
 
 function isVisit(visit: unknown): visit is Visit {

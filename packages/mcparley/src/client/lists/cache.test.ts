@@ -4,10 +4,10 @@ import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { CachedResults } from "./cache.ts";
-import type { Client } from "../calls/client.ts";
+import { Cache } from "./cache.ts";
+import type { Client } from "../client.ts";
 import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 
 const ttlMs = 1000;
 
@@ -182,24 +182,24 @@ describe("the limits of the cache", () => {
   const limited = (
     clock = fakeClock(),
   ): { put: (uri: string, length?: number, ttl?: number) => void; has: (uri: string) => boolean } => {
-    const results = new CachedResults(clock);
+    const results = new Cache(clock);
     return {
       put(uri, length = 0, ttl = ttlMs) {
         const pending = { key: uri, method: "resources/read", uri, isStale: false, credentials: undefined };
-        results.put(pending, { ttlMs: ttl, contents: [{ text: "x".repeat(length) }] }, undefined);
+        results.put(pending, { ttlMs: ttl, contents: [{ text: "x".repeat(length) }] });
       },
-      has: (uri) => results.peek(uri) !== undefined,
+      has: (uri) => results.get(uri) !== undefined,
     };
   };
 
   test("256 results are cached, and a further one displaces the least recently used", () => {
-    const results = new CachedResults(fakeClock());
+    const results = new Cache(fakeClock());
     const put = (uri: string): void =>
-      results.put({ key: uri, method: "m", uri, isStale: false, credentials: undefined }, { ttlMs }, undefined);
+      results.put({ key: uri, method: "m", uri, isStale: false, credentials: undefined }, { ttlMs });
     for (let index = 0; index < 256; index++) put(String(index));
-    results.get("0");
+    void results.get("0");
     put("256");
-    expect(["0", "1", "256"].map((uri) => results.peek(uri) !== undefined)).toEqual([true, false, true]);
+    expect(["0", "1", "256"].map((uri) => results.get(uri) !== undefined)).toEqual([true, false, true]);
   });
 
   test("a result with over 1 MiB of JSON is not cached", () => {
@@ -221,11 +221,12 @@ describe("the limits of the cache", () => {
   test("an insertion removes expired results", async () => {
     const clock = fakeClock();
     const { put, has } = limited(clock);
-    put("short", 0, 10);
-    put("long", 0, 1000);
+    put("long", 1_000_000, 1000);
+    for (let index = 0; index < 7; index++) put(`short ${index}`, 1_000_000, 10);
     await clock.advance(10);
-    put("new");
-    expect(has("short")).toBe(false);
+    // With the expired results it would displace the oldest.
+    put("new", 1_000_000);
+    expect(has("short 0")).toBe(false);
     expect(has("long")).toBe(true);
     expect(has("new")).toBe(true);
   });

@@ -61,14 +61,14 @@ export function listOf<T>(begin: () => ListSource<T>): PagedList<T> {
 
 /** Iterates over the entries of a list. After a restart it leaves out those that were returned before. */
 async function* entriesOf<T>(source: ListSource<T>): AsyncGenerator<T, void, undefined> {
-  const returned = new Set<unknown>();
+  const returnedIds = new Set<unknown>();
   let isAgain = false;
   for await (const { entries, isFirst, isLast } of pagesOf(source)) {
-    isAgain ||= isFirst && returned.size > 0;
+    isAgain ||= isFirst && returnedIds.size > 0;
     for (const { id, value } of entries) {
-      if (isAgain && returned.has(id)) continue;
+      if (isAgain && returnedIds.has(id)) continue;
       // Only a list with further pages can be restarted.
-      if (!isLast) returned.add(id);
+      if (!isLast) returnedIds.add(id);
       yield value;
     }
   }
@@ -83,7 +83,7 @@ interface Page<T> {
 /** Reads a list page by page. If the server refuses a cursor, starts once more with the first page, without the cache. */
 export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>, void, undefined> {
   const { method, member, maxBytes = defaultMaxBytes } = source;
-  const seen = new Set<string>();
+  const cursors = new Set<string>();
   let cursor: string | undefined;
   let count = 0;
   let bytes = 0;
@@ -100,20 +100,20 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
       cursor = undefined;
       count = 0;
       bytes = 0;
-      seen.clear();
+      cursors.clear();
       source.forget();
       continue;
     }
-    const found = result[member];
-    if (!Array.isArray(found)) throw invalidList(`The result of ${method} must contain an array "${member}".`);
-    count += found.length;
+    const pageValues = result[member];
+    if (!Array.isArray(pageValues)) throw invalidList(`The result of ${method} must contain an array "${member}".`);
+    count += pageValues.length;
     if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
-    // Most lists have one page, whose size the transport limits.
+    // Most lists have one page. The transport limits its size.
     if (page > 0 || result.nextCursor != null) {
       bytes += sizeOfJson(result);
       if (bytes > maxBytes) throw listTooLong(method, `${maxBytes} bytes (option \`maxListBytes\`)`);
     }
-    const entries = await readEntries(source, found);
+    const entries = await readEntries(source, pageValues);
     const { nextCursor } = result;
     // Cursors are opaque, and the empty string is a valid one.
     const isLast = nextCursor === undefined || nextCursor === null;
@@ -121,10 +121,10 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     yield { entries, isFirst: cursor === undefined, isLast };
     if (isLast) return;
     if (typeof nextCursor !== "string") throw invalidList(`The "nextCursor" of ${method} is not a string.`);
-    if (seen.has(nextCursor)) {
+    if (cursors.has(nextCursor)) {
       throw invalidList(`The server returned the same cursor of ${method} twice, so the list would not end.`);
     }
-    seen.add(nextCursor);
+    cursors.add(nextCursor);
     cursor = nextCursor;
   }
   throw listTooLong(method, `${maxPages} pages`);
@@ -150,9 +150,9 @@ export function requireStrings<K extends string>(
 }
 
 /** Reads the entries of a page. A malformed one is reported and left out. */
-async function readEntries<T>(source: ListSource<T>, found: readonly unknown[]): Promise<Page<T>["entries"]> {
+async function readEntries<T>(source: ListSource<T>, values: readonly unknown[]): Promise<Page<T>["entries"]> {
   const entries: Page<T>["entries"] = [];
-  for (const entry of found) {
+  for (const entry of values) {
     const id = isObject(entry) ? (entry.uri ?? entry.uriTemplate ?? entry.name) : entry;
     try {
       if (!isObject(entry)) throw new TypeError("it is not an object");

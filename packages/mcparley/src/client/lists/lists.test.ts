@@ -6,10 +6,10 @@ import { createServer } from "../../server/create-server.ts";
 import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { ConnectOptions } from "../options.ts";
-import type { Client } from "../calls/client.ts";
+import type { Client } from "../client.ts";
 import { listOf } from "./list-pages.ts";
 import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 
 type Pages = (cursor: string | undefined, request: number) => JsonObject;
 

@@ -2,8 +2,6 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { Prompt } from "../../mcp/prompts.ts";
-import type { Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
 import type { ClientCore } from "../core.ts";
@@ -59,34 +57,23 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
   return reading;
 }
 
-/** Returns the list of prompts. */
-export function listPrompts(core: ClientCore, options: RequestOptions): PagedList<Prompt> {
-  const prompts = { method: Method.listPrompts, member: "prompts", read: entryWith<Prompt>("name") };
-  return listOf(() => listSource(core, options, prompts));
-}
+type PlainList = typeof Method.listPrompts | typeof Method.listResources | typeof Method.listResourceTemplates;
 
-/** Returns the list of resources, without templates. */
-export function listResources(core: ClientCore, options: RequestOptions): PagedList<Resource> {
-  const resources = { method: Method.listResources, member: "resources", read: entryWith<Resource>("uri", "name") };
-  return listOf(() => listSource(core, options, resources));
-}
+/** The lists without further steps. `member` of the result has the entries. `strings` are the members of an entry that must be strings. */
+const plainLists: Readonly<Record<PlainList, { member: string; strings: readonly string[] }>> = {
+  [Method.listPrompts]: { member: "prompts", strings: ["name"] },
+  [Method.listResources]: { member: "resources", strings: ["uri", "name"] },
+  [Method.listResourceTemplates]: { member: "resourceTemplates", strings: ["uriTemplate", "name"] },
+};
 
-/** Returns the list of resource templates. */
-export function listResourceTemplates(core: ClientCore, options: RequestOptions): PagedList<ResourceTemplate> {
-  const templates = {
-    method: Method.listResourceTemplates,
-    member: "resourceTemplates",
-    read: entryWith<ResourceTemplate>("uriTemplate", "name"),
-  };
-  return listOf(() => listSource(core, options, templates));
-}
-
-/** Makes a reader of entries that checks members which must be strings. */
-function entryWith<T>(...members: string[]): (entry: JsonObject) => T {
-  return (entry) => {
-    requireStrings(entry, ...members);
+/** Returns a list of prompts, of resources or of resource templates. */
+export function listEntries<T>(core: ClientCore, method: PlainList, options: RequestOptions): PagedList<T> {
+  const { member, strings } = plainLists[method];
+  const read = (entry: JsonObject): T => {
+    requireStrings(entry, ...strings);
     return entry as T;
   };
+  return listOf(() => listSource(core, options, { method, member, read }));
 }
 
 /** Makes the source of a list. Its pages are results of calls, and its entries have only safe icons. */

@@ -44,7 +44,7 @@ function readMember(
   if (type !== "list") return typeof value === type ? value : undefined;
   if (!Array.isArray(value)) return undefined;
   if (name !== "arguments") return value;
-  const named = value.filter((item): item is JsonObject => isObject(item) && typeof item.name === "string");
-  const read = named.map((item) => withValidMembers(item, leftOut));
+  const items = value.filter((item): item is JsonObject => isObject(item) && typeof item.name === "string");
+  const read = items.map((item) => withValidMembers(item, leftOut));
   return read.length === value.length && read.every((item, index) => item === value[index]) ? value : read;
 }

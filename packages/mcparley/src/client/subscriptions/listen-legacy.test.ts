@@ -4,8 +4,8 @@ import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
-import type { Client } from "../calls/client.ts";
-import { openClient } from "../connect/open-client.ts";
+import type { Client } from "../client.ts";
+import { openClient } from "../open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { ServerChange } from "./subscription.ts";
 

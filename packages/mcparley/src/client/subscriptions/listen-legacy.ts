@@ -1,5 +1,5 @@
 import { unlessAborted } from "../../rpc/abort.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { ClientCore } from "../core.ts";
 import type { ClientConnection } from "../connect/client-connection.ts";
@@ -17,42 +17,42 @@ export async function listenLegacy(
 ): Promise<Opened> {
   const { connection, server } = session;
   const { capabilities } = server;
-  const acknowledged: ListenFilter = {};
+  const acceptedFilter: ListenFilter = {};
   for (const kind of listKinds) {
-    if (state.filter[kind] && capabilities[kind]?.listChanged) acknowledged[kind] = true;
+    if (state.filter[kind] && capabilities[kind]?.listChanged) acceptedFilter[kind] = true;
   }
   const uris = capabilities.resources?.subscribe ? state.filter.uris : undefined;
-  if (uris) acknowledged.uris = uris;
-  const shared = SharedSubscriptions.of(connection, core);
+  if (uris) acceptedFilter.uris = uris;
+  const subscriptions = SharedSubscriptions.forConnection(connection, core);
   const life = state.life.signal;
-  const held: string[] = [];
+  const heldUris: string[] = [];
   const release = (): void => {
-    for (const uri of held) shared.release(uri, state.idle);
-    shared.leave();
+    for (const uri of heldUris) subscriptions.release(uri, state.idle);
+    subscriptions.leave();
   };
-  const ended = new Promise<Error>((resolve) => {
+  const streamEnd = new Promise<Error>((resolve) => {
     state.onEnded = resolve;
   });
-  shared.join();
+  subscriptions.join();
   try {
     for (const uri of new Set(uris)) {
-      held.push(uri);
-      await shared.hold(uri, { signal, idle: state.idle });
+      heldUris.push(uri);
+      await subscriptions.hold(uri, { signal, idle: state.idle });
     }
   } catch (error) {
     release();
     throw error;
   }
-  state.acknowledged = acknowledged;
+  state.acceptedFilter = acceptedFilter;
   const end = state.onEnded;
   const onClose = (): void => end?.(new LocalError("closed", "The subscription was closed."));
   if (life.aborted) onClose();
   life.addEventListener("abort", onClose, { once: true });
-  const released = ended.finally(() => {
+  const releaseEnd = streamEnd.finally(() => {
     life.removeEventListener("abort", onClose);
     release();
   });
-  return { ended: released };
+  return { end: releaseEnd };
 }
 
 /** A resource of a legacy session that subscriptions share. */
@@ -75,12 +75,12 @@ class SharedSubscriptions {
   readonly #resources = new Map<string, SharedResource>();
   #members = 0;
 
-  static of(connection: ClientConnection, core: ClientCore): SharedSubscriptions {
-    const known = this.#ofConnection.get(connection);
-    if (known) return known;
-    const shared = new SharedSubscriptions(connection, core);
-    this.#ofConnection.set(connection, shared);
-    return shared;
+  static forConnection(connection: ClientConnection, core: ClientCore): SharedSubscriptions {
+    const current = this.#ofConnection.get(connection);
+    if (current) return current;
+    const subscriptions = new SharedSubscriptions(connection, core);
+    this.#ofConnection.set(connection, subscriptions);
+    return subscriptions;
   }
 
   constructor(connection: ClientConnection, core: ClientCore) {
@@ -110,8 +110,7 @@ class SharedSubscriptions {
         resource.isSubscribed = true;
       } catch (error) {
         // After other errors the server may have subscribed.
-        const isLost = error instanceof LocalError && error.code === "session_lost";
-        if (error instanceof ProtocolError || isLost) resource.isSubscribed = false;
+        if (error instanceof ProtocolError || hasCode(error, "session_lost")) resource.isSubscribed = false;
         throw error;
       }
     });

@@ -21,22 +21,22 @@ export async function listenModern(
   { session, signal }: Opening,
 ): Promise<Opened> {
   const waiting = link(signal);
-  const acknowledged = new Promise<undefined>((resolve) => {
+  const acknowledgment = new Promise<undefined>((resolve) => {
     state.onAcknowledged = (filter) => {
-      state.acknowledged = filter;
+      state.acceptedFilter = filter;
       resolve(undefined);
     };
   });
   const request = link(state.life.signal);
-  const ended = sendListen(core, state, { session, signal: request.signal }).finally(() => {
+  const end = sendListen(core, state, { session, signal: request.signal }).finally(() => {
     // Cancels a request that is still open, so that the server stops sending.
     request.abort(new LocalError("closed", "The subscription has ended."));
     request.unlink();
   });
   try {
-    const failure = await Promise.race([acknowledged, ended, acknowledgmentTimeout(core, state, waiting.signal)]);
+    const failure = await Promise.race([acknowledgment, end, acknowledgmentTimeout(core, state, waiting.signal)]);
     if (failure) throw failure;
-    return { ended };
+    return { end };
   } catch (error) {
     request.abort(error);
     throw error;

@@ -6,8 +6,8 @@ import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clo
 import { discoverResult, initializeResult, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
 import { type EventFeed, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import type { Client } from "../calls/client.ts";
-import { openClient } from "../connect/open-client.ts";
+import type { Client } from "../client.ts";
+import { openClient } from "../open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { ServerChange, Subscription } from "./subscription.ts";
 

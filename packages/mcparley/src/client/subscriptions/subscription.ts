@@ -71,7 +71,7 @@ export const listKinds: readonly ListKind[] = ["tools", "prompts", "resources"];
 /** A subscription while it is open on a connection. */
 export interface Opened {
   /** Resolves with the reason when it is no longer open. Never rejects. */
-  readonly ended: Promise<Error>;
+  readonly end: Promise<Error>;
 }
 
 /** The state of one subscription, also while it is opened again. */
@@ -84,7 +84,7 @@ export class SubscriptionState {
   /** The attempts to open it again on a connection that is open. */
   readonly backoff: Backoff;
   readonly #onChange: (change: ServerChange) => void;
-  acknowledged: ListenFilter = {};
+  acceptedFilter: ListenFilter = {};
   /** Whether it broke and is being opened again. */
   isReopening = false;
   /** The connection on which it is open. */
@@ -107,10 +107,10 @@ export class SubscriptionState {
     if (!this.life.signal.aborted) this.#onChange(change);
   }
 
-  /** Reports everything as changed, after a time in which changes may have been missed. */
+  /** Reports each list and resource of the subscription as changed. Called when changes may have been missed. */
   emitAll(): void {
-    for (const kind of listKinds) if (this.acknowledged[kind]) this.emit({ kind });
-    for (const uri of this.acknowledged.uris ?? []) this.emit({ kind: "updated", uri });
+    for (const kind of listKinds) if (this.acceptedFilter[kind]) this.emit({ kind });
+    for (const uri of this.acceptedFilter.uris ?? []) this.emit({ kind: "updated", uri });
     if (!this.life.signal.aborted) this.filter.extension?.missed?.();
   }
 

@@ -6,9 +6,9 @@ import { createServer } from "../../server/create-server.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
-import type { Client } from "../calls/client.ts";
+import type { Client } from "../client.ts";
 import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import { openClient } from "../open-client.ts";
 import type { ServerChange, Subscription } from "./subscription.ts";
 
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";

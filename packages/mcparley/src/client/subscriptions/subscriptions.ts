@@ -1,7 +1,7 @@
 import { abortedError, unlessAborted, linkWithin, routineEnd } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { type Clock, wakefulClock } from "../../rpc/clock.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError, hasCode } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
@@ -77,16 +77,16 @@ export class Subscriptions implements OpenSubscriptions {
     const opening = linkWithin({ clock: core.clock, ms: total, message }, options.signal, state.life.signal);
     this.#open.add(state);
     try {
-      const opened = await this.#begin(state, opening.signal);
-      const closed = this.#keepOpen(state, opened);
+      const stream = await this.#begin(state, opening.signal);
+      const end = this.#keepOpen(state, stream);
       return {
         get acknowledged() {
-          return state.acknowledged;
+          return state.acceptedFilter;
         },
-        closed,
+        closed: end,
         async close() {
           state.life.abort(new LocalError("aborted", "The subscription was closed."));
-          await closed;
+          await end;
         },
       };
     } catch (error) {
@@ -100,7 +100,7 @@ export class Subscriptions implements OpenSubscriptions {
   }
 
   /** Handles a notification that may belong to a subscription. */
-  notified({ method, params = {} }: JsonRpcNotification, connection: ClientConnection): void {
+  handleNotification({ method, params = {} }: JsonRpcNotification, connection: ClientConnection): void {
     const id = isObject(params._meta) ? params._meta[MetaKey.subscriptionId] : undefined;
     if (method === Notification.acknowledged) {
       const filter = fromWire(isObject(params.notifications) ? params.notifications : {});
@@ -126,15 +126,15 @@ export class Subscriptions implements OpenSubscriptions {
   }
 
   /** Handles the loss of a connection. */
-  lost(reason: Error, connection: ClientConnection): void {
+  handleLoss(reason: Error, connection: ClientConnection): void {
     for (const state of this.#on(connection)) state.onEnded?.(reason);
   }
 
   /** Handles a break of the stream for the messages of a legacy session, with its cause, and its return. */
-  interrupted(cause: Error | undefined, connection: ClientConnection): void {
-    const affected = this.#on(connection);
-    if (cause && affected.length > 0) this.#core.report(cause);
-    if (!cause) for (const state of affected) state.emitAll();
+  handleInterruption(cause: Error | undefined, connection: ClientConnection): void {
+    const states = this.#on(connection);
+    if (cause && states.length > 0) this.#core.report(cause);
+    if (!cause) for (const state of states) state.emitAll();
   }
 
   #on(connection: ClientConnection): SubscriptionState[] {
@@ -180,7 +180,7 @@ export class Subscriptions implements OpenSubscriptions {
   /** Ends a session that the server no longer has, or whose revision it no longer has. Throws `error` for other errors. */
   async #endOutdated(session: Session, error: unknown, signal: AbortSignal): Promise<void> {
     const core = this.#core;
-    if (error instanceof LocalError && error.code === "session_lost") return core.sessions.drop(session);
+    if (hasCode(error, "session_lost")) return core.sessions.drop(session);
     const method = session.revision.kind === "modern" ? Method.listen : Method.subscribe;
     const doubt = doubtOf(error, { core, method }, session);
     if (!doubt) throw error;
@@ -193,17 +193,17 @@ export class Subscriptions implements OpenSubscriptions {
   async #keepOpen(state: SubscriptionState, first: Opened): Promise<LocalError | undefined> {
     const { signal } = state.life;
     try {
-      for (let opened: Opened | LocalError | undefined = first; ;) {
-        if (!opened || opened instanceof LocalError) return opened;
-        const since = this.#clock.now();
-        const cause = await opened.ended;
+      for (let stream: Opened | LocalError | undefined = first; ;) {
+        if (!stream || stream instanceof LocalError) return stream;
+        const startTime = this.#clock.now();
+        const cause = await stream.end;
         state.connection = undefined;
         if (signal.aborted) return undefined;
         this.#core.report(cause);
-        state.backoff.wasOpen(this.#clock.now() - since);
-        this.#connecting.wasOpen(this.#clock.now() - since);
-        opened = await this.#reopen(state, cause);
-        if (!opened || opened instanceof LocalError) continue;
+        state.backoff.wasOpen(this.#clock.now() - startTime);
+        this.#connecting.wasOpen(this.#clock.now() - startTime);
+        stream = await this.#reopen(state, cause);
+        if (!stream || stream instanceof LocalError) continue;
         // Changes may have been missed, so everything is reported as changed.
         forgetLists(this.#core);
         state.emitAll();
@@ -252,8 +252,15 @@ export class Subscriptions implements OpenSubscriptions {
 /** Whether another attempt cannot succeed: the server refuses, or the user must act first. */
 function isFinal(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
-  if (!(error instanceof LocalError)) return false;
-  return /^(unauthorized|sign_in_\w+|unsupported_revision|not_capable|forbidden_url|declined|aborted)$/.test(
-    error.code,
+  return hasCode(
+    error,
+    "unauthorized",
+    "sign_in_required",
+    "sign_in_failed",
+    "unsupported_revision",
+    "not_capable",
+    "forbidden_url",
+    "declined",
+    "aborted",
   );
 }

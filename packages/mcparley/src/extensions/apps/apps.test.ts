@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Client } from "../../client/calls/client.ts";
+import type { Client } from "../../client/client.ts";
 import { serverTransports } from "../../client/connect/transports.ts";
-import { openClient } from "../../client/connect/open-client.ts";
+import { openClient } from "../../client/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import { supportedVersions } from "../../mcp/revisions/index.ts";

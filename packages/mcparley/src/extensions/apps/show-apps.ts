@@ -1,4 +1,4 @@
-import type { Client } from "../../client/calls/client.ts";
+import type { Client } from "../../client/client.ts";
 import type { ClientExtension } from "../../client/extension.ts";
 import type { RequestOptions } from "../../client/options.ts";
 import { fromBase64 } from "../../rpc/base64.ts";

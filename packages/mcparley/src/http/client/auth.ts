@@ -19,10 +19,18 @@ export interface Authorization {
   generation: number;
 }
 
+/** A request that the server has refused, with the authorization that it was sent with. */
+interface RefusedRequest extends Authorization {
+  url: URL;
+  method: string;
+  repeated: number;
+  challenges: number;
+}
+
 interface Challenge {
   status: number;
   /** Resolves with whether there are new headers. */
-  answered: Promise<boolean>;
+  answer: Promise<boolean>;
   /** The number of calls that wait for it. It is aborted when the last of them is cancelled. */
   waiting: number;
   controller: AbortController;
@@ -65,7 +73,7 @@ export class SharedAuth {
   }
 
   /** Whether the request must be sent again with a value from the response. */
-  responded(url: URL, method: string, { status, headers }: HttpReply): boolean {
+  noteResponse(url: URL, method: string, { status, headers }: HttpReply): boolean {
     return this.#auth.responded?.(this.#describe(url, method), { status, headers }) ?? false;
   }
 
@@ -73,37 +81,39 @@ export class SharedAuth {
    * Answers the challenge of a refused request. Returns whether the request should be repeated with new headers: `own` if
    * this request caused the challenge, `shared` if another one did.
    */
-  async challenged(
+  async answerChallenge(
     response: HttpReply,
-    sent: Authorization & { url: URL; method: string; repeated: number; challenges: number },
+    refusedRequest: RefusedRequest,
     waiter: AuthWaiter,
   ): Promise<"own" | "shared" | false> {
-    if (sent.generation !== this.#generation) return "shared";
-    const { status, headers } = response;
-    let challenge = this.#challenges.get(status);
-    const by = challenge ? "shared" : "own";
-    if (!challenge) {
-      const controller = new AbortController();
-      const request = this.#describe(sent.url, sent.method);
-      const { headers: shown, repeated, challenges } = sent;
-      const refused = { status, headers, request, shown, repeated, challenges };
-      const answered = this.#auth.challenged(refused, controller.signal).then((hasNew) => {
-        if (hasNew) this.#generation++;
-        return hasNew;
-      });
-      const made = { status, answered, waiting: 0, controller };
-      challenge = made;
-      this.#challenges.set(status, made);
-      const remove = (): void => this.#remove(made);
-      answered.then(remove, remove);
-    }
-    return (await this.#waitFor(challenge, waiter)) && by;
+    if (refusedRequest.generation !== this.#generation) return "shared";
+    const shared = this.#challenges.get(response.status);
+    const challenge = shared ?? this.#begin(response, refusedRequest);
+    return (await this.#waitFor(challenge, waiter)) && (shared ? "shared" : "own");
+  }
+
+  #begin(
+    { status, headers }: HttpReply,
+    { url, method, headers: shown, repeated, challenges }: RefusedRequest,
+  ): Challenge {
+    const controller = new AbortController();
+    const request = this.#describe(url, method);
+    const refusal = { status, headers, request, shown, repeated, challenges };
+    const answer = this.#auth.challenged(refusal, controller.signal).then((hasNew) => {
+      if (hasNew) this.#generation++;
+      return hasNew;
+    });
+    const challenge: Challenge = { status, answer, waiting: 0, controller };
+    this.#challenges.set(status, challenge);
+    const remove = (): void => this.#remove(challenge);
+    answer.then(remove, remove);
+    return challenge;
   }
 
   #note(headers: Readonly<Record<string, string>>): void {
-    const sent = JSON.stringify({ ...headers, dpop: undefined });
-    if (sent !== this.#lastHeaders) this.credentials.generation++;
-    this.#lastHeaders = sent;
+    const json = JSON.stringify({ ...headers, dpop: undefined });
+    if (json !== this.#lastHeaders) this.credentials.generation++;
+    this.#lastHeaders = json;
   }
 
   #describe(url: URL, method: string): HttpAuthRequest {
@@ -118,7 +128,7 @@ export class SharedAuth {
     if (pause) challenge.waiting++;
     const resume = pause?.();
     try {
-      return await unlessAborted(challenge.answered, signal, "Waiting for a sign-in");
+      return await unlessAborted(challenge.answer, signal, "Waiting for a sign-in");
     } finally {
       resume?.();
       if (pause && --challenge.waiting === 0) {

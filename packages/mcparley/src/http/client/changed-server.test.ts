@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { type EventFeed, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { forgetRevisions } from "../../client/connect/remembered-revisions.ts";
-import { openClient } from "../../client/connect/open-client.ts";
-import type { Client } from "../../client/calls/client.ts";
+import { openClient } from "../../client/open-client.ts";
+import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { discoverResult, initializeResult } from "../../testing/peer-transports.ts";

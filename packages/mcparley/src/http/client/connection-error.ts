@@ -16,7 +16,7 @@ const plainPort: Hint = {
   meaning: "the port does not speak TLS",
   cure: "Use an http URL if this is intended, or correct the port.",
 };
-const untrusted: Hint = { meaning: "its certificate authority is not trusted", cure: trustCure };
+const untrustedAuthority: Hint = { meaning: "its certificate authority is not trusted", cure: trustCure };
 
 /** The first pattern that matches the whole code. */
 const hints: readonly (readonly [codes: RegExp, hint: Hint])[] = [
@@ -27,7 +27,7 @@ const hints: readonly (readonly [codes: RegExp, hint: Hint])[] = [
   [/ECONNRESET|UND_ERR_SOCKET/, { meaning: "the connection was closed" }],
   [/UND_ERR_HEADERS_TIMEOUT/, { meaning: "it did not respond in time" }],
   [/DEPTH_ZERO_SELF_SIGNED_CERT/, { meaning: "its certificate is self-signed", cure: trustCure }],
-  [/SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT\w*/, untrusted],
+  [/SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT\w*/, untrustedAuthority],
   [
     /CERT_HAS_EXPIRED/,
     { meaning: "its certificate has expired", cure: "Renew the certificate, and check the clock of this machine." },
@@ -100,10 +100,10 @@ function cureOf({ origin, protocol }: URL, { code, message }: Reason): string {
   const { cure } = hintFor(code) ?? {};
   if (cure !== undefined) return ` ${cure}`;
   if (code !== undefined || !browserTexts.test(message)) return "";
-  const mixed = protocol === "http:" ? " An https page cannot call http." : "";
+  const mixedContent = protocol === "http:" ? " An https page cannot call http." : "";
   const cors =
     "The server must allow the origin of this page by CORS: in mcparley, the options cors and allowedOrigins";
-  return ` A browser hides the reason. Check that ${origin} is reachable. ${cors}.${mixed}`;
+  return ` A browser hides the reason. Check that ${origin} is reachable. ${cors}.${mixedContent}`;
 }
 
 /** Makes the error for an unreachable server: the host, the reason of the system, and the cure. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openClient } from "../../client/connect/open-client.ts";
+import { openClient } from "../../client/open-client.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { discoverResult } from "../../testing/peer-transports.ts";
 import type { HttpAuth } from "./settings.ts";

@@ -1,3 +1,3 @@
-/* The explanations of failed requests. They are loaded with the first failure: most clients need none of them. */
+/* The explanations of failed requests. They are loaded with the first failure, because most clients need none. */
 export { connectionError } from "./connection-error.ts";
 export { explanationIn } from "./error-body.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Client } from "../../client/calls/client.ts";
+import type { Client } from "../../client/client.ts";
 import { forgetRevisions } from "../../client/connect/remembered-revisions.ts";
-import { openClient } from "../../client/connect/open-client.ts";
+import { openClient } from "../../client/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { ServerChange } from "../../client/subscriptions/subscription.ts";
 import type { JsonObject } from "../../rpc/messages.ts";

@@ -1,14 +1,14 @@
 import type { EventSourceMessage } from "eventsource-parser";
 import { abortedError, routineEnd } from "../../rpc/abort.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../../rpc/messages.ts";
+import { type JsonRpcMessage, encode, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { isEventStream, asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
-import { defaultReplyLimit, encodeAll } from "./posted.ts";
+import { defaultReplyLimit } from "./posted.ts";
 import { sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
-import { type MessageSink, deliverEvent, readEvents } from "./sse.ts";
+import { deliverEvent, readEvents } from "./sse.ts";
 import type { HttpReply, ReplyBody } from "./reply.ts";
 import { sendUntilAccepted, untilAccepted } from "./until-accepted.ts";
 
@@ -38,32 +38,29 @@ export async function openHttpSse(
     clock.clearTimeout(timer);
     return () => (timer = clock.setTimeout(abort, ENDPOINT_MS));
   };
-  let transport: Transport | undefined;
+  let isOpen = false;
   try {
     if (signal?.aborted) abort();
-    const stream = await getEvents(settings, lifetime, pause);
-    const first = await stream?.first;
-    if (stream?.failure && !lifetime.signal.aborted) throw stream.failure;
-    if (stream && first?.event === "endpoint") {
-      transport = new HttpSseTransport(settings, stream, readEndpoint(first.data, settings.url));
-    }
-    return transport;
+    const body = await getEvents(settings, lifetime.signal, pause);
+    if (!body) return undefined;
+    const transport = new HttpSseTransport(settings, body, lifetime);
+    isOpen = (await transport.endpoint) !== undefined;
+    return isOpen ? transport : undefined;
   } finally {
     clock.clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    if (!transport) lifetime.abort(routineEnd);
+    if (!isOpen) lifetime.abort(routineEnd);
     // oxlint-disable-next-line no-unsafe-finally -- the abort of the caller has precedence over other errors
     if (signal?.aborted) throw abortedError("Connecting", signal);
   }
 }
 
-/** Sends the GET for the stream. Returns undefined if the response is no event stream. */
+/** Sends the GET for the stream and returns its body. Returns undefined if the response is no event stream. */
 async function getEvents(
   settings: HttpSettings,
-  lifetime: AbortController,
+  signal: AbortSignal,
   pause: () => () => void,
-): Promise<EventStream | undefined> {
-  const { signal } = lifetime;
+): Promise<ReplyBody | undefined> {
   let response: HttpReply;
   try {
     response = await sendHttp(settings, { method: "GET", headers: { accept: "text/event-stream" }, signal, pause });
@@ -74,9 +71,7 @@ async function getEvents(
   }
   if (asksForAuthorization(response) || isTransient(response.status))
     throw await statusError(response, "GET for a stream", settings.clock);
-  if (response.ok && isEventStream(response) && response.body) {
-    return new EventStream(response.body, settings, lifetime);
-  }
+  if (response.ok && isEventStream(response) && response.body) return response.body;
   discard(response);
   return undefined;
 }
@@ -88,88 +83,9 @@ async function getEvents(
 function readEndpoint(data: string, url: URL): URL {
   const endpoint = URL.canParse(data, url.href) ? new URL(data, url) : undefined;
   if (endpoint?.origin === url.origin && endpoint.username === "" && endpoint.password === "") return endpoint;
-  const to = endpoint ? nameOf(endpoint) : "an invalid URL";
-  const message = `${nameOf(url)} names ${to} as the endpoint for messages. Messages are only sent to the origin of the target.`;
+  const name = endpoint ? nameOf(endpoint) : "an invalid URL";
+  const message = `${nameOf(url)} names ${name} as the endpoint for messages. Messages are only sent to the origin of the target.`;
   throw new LocalError("http", message);
-}
-
-interface StreamReader {
-  deliver: (data: string) => void;
-  ended: (cause: Error | undefined) => void;
-}
-
-/** An event stream whose first event is read before the reader of the other events exists. */
-class EventStream {
-  /** Settles with the first event, or with undefined if the stream ends before it. */
-  readonly first: Promise<EventSourceMessage | undefined>;
-  readonly #lifetime: AbortController;
-  /** The maximum size of replies that may be larger than other events, by the ids of their requests. */
-  readonly #larger = new Map<unknown, number>();
-  #settleFirst: ((event: EventSourceMessage | undefined) => void) | undefined;
-  #reader: StreamReader | undefined;
-  /** The data of events that arrived before `read` was called. */
-  #early: string[] = [];
-  #ended: { cause: Error | undefined } | undefined;
-
-  /** Aborting `lifetime` ends the request whose body this is. */
-  constructor(body: ReplyBody, settings: HttpSettings, lifetime: AbortController) {
-    this.#lifetime = lifetime;
-    const limit = (): number => settings.limits.message ?? Math.max(defaultReplyLimit, ...this.#larger.values());
-    this.first = new Promise((resolve) => {
-      this.#settleFirst = resolve;
-    });
-    readEvents(body, limit, { event: (event) => this.#accept(event), retry: () => {} }).then(
-      () => this.#finish(undefined),
-      (error: Error) => this.#finish(error),
-    );
-  }
-
-  /** Begins to deliver the data of messages. `ended` is called once. */
-  read(reader: StreamReader): void {
-    this.#reader = reader;
-    for (const data of this.#early) reader.deliver(data);
-    this.#early = [];
-    if (this.#ended) reader.ended(this.#ended.cause);
-  }
-
-  /** The error of a stream that broke before its first event. */
-  get failure(): LocalError | undefined {
-    const cause = this.#settleFirst && this.#ended?.cause;
-    if (!cause || cause instanceof LocalError) return cause;
-    return new LocalError("closed", `The stream of the server was interrupted: ${cause.message}`, { cause });
-  }
-
-  /**
-   * Accepts larger events until the reply to a request has arrived, also if the request is cancelled: a reply over the limit
-   * ends the stream, and with it the session.
-   */
-  expectReply(id: RequestId, limit: number): void {
-    this.#larger.set(id, limit);
-  }
-
-  arrived(value: unknown): void {
-    if (this.#larger.size > 0 && isObject(value) && !("method" in value)) this.#larger.delete(value.id);
-  }
-
-  close(): void {
-    this.#lifetime.abort(routineEnd);
-  }
-
-  #accept(event: EventSourceMessage): void {
-    if (this.#settleFirst) {
-      this.#settleFirst(event);
-      this.#settleFirst = undefined;
-    } else if (event.data !== "" && (event.event === undefined || event.event === "message")) {
-      if (this.#reader) this.#reader.deliver(event.data);
-      else this.#early.push(event.data);
-    }
-  }
-
-  #finish(cause: Error | undefined): void {
-    this.#settleFirst?.(undefined);
-    this.#ended = { cause };
-    this.#reader?.ended(cause);
-  }
 }
 
 /**
@@ -178,52 +94,64 @@ class EventStream {
  */
 class HttpSseTransport implements Transport {
   readonly network = "tcp";
+  /**
+   * Resolves with the URL for POST requests, which the first event of the stream names. Resolves with undefined if the first
+   * event is another one. Rejects if the stream breaks before it.
+   */
+  readonly endpoint: Promise<URL | undefined>;
   readonly #settings: HttpSettings;
-  readonly #stream: EventStream;
-  /** The URL for POST requests. */
-  readonly #endpoint: URL;
-  /** Aborted when the transport is closed. */
-  readonly #lifetime = new AbortController();
+  /** Aborted when the transport is closed. It ends the stream and the POST requests. */
+  readonly #lifetime: AbortController;
+  /** The maximum size of replies that may be larger than other events, by the ids of their requests. */
+  readonly #larger = new Map<unknown, number>();
   #receiver: Receiver | undefined;
-  /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
+  /** The events that arrived before \`start\` was called, and the end of the stream. */
+  #early: ((receiver: Receiver) => void)[] = [];
+  /** Settles when the server has accepted \`notifications/initialized\`. Later messages wait for it. */
   #initialized: Promise<void> | undefined;
 
-  constructor(settings: HttpSettings, stream: EventStream, endpoint: URL) {
+  constructor(settings: HttpSettings, body: ReplyBody, lifetime: AbortController) {
     this.#settings = settings;
-    this.#stream = stream;
-    this.#endpoint = endpoint;
+    this.#lifetime = lifetime;
+    const first = new Promise<EventSourceMessage | undefined>((resolve, reject) => {
+      let isFirst = true;
+      const event = (message: EventSourceMessage): void => {
+        if (isFirst) resolve(message);
+        else this.#accept(message);
+        isFirst = false;
+      };
+      const limit = (): number => settings.limits.message ?? Math.max(defaultReplyLimit, ...this.#larger.values());
+      readEvents(body, limit, { event, retry: () => {} }).then(
+        () => {
+          resolve(undefined);
+          this.#whenStarted(() => this.#finish(new LocalError("closed", "The server ended its stream.")));
+        },
+        (error: Error) => {
+          if (lifetime.signal.aborted) resolve(undefined);
+          else reject(interruptedStream(error));
+          this.#whenStarted(() => this.#finish(error));
+        },
+      );
+    });
+    this.endpoint = first.then((event) =>
+      event?.event === "endpoint" ? readEndpoint(event.data, settings.url) : undefined,
+    );
   }
 
   start(receiver: Receiver): void {
     this.#receiver = receiver;
-    const sink: MessageSink = {
-      message: (value) => {
-        this.#stream.arrived(value);
-        receiver.message(value);
-      },
-      malformed: (error) => receiver.malformed(error),
-    };
-    this.#stream.read({
-      deliver: (data) => {
-        if (!this.#lifetime.signal.aborted) deliverEvent(data, sink);
-      },
-      ended: (cause) => this.#finish(cause ?? new LocalError("closed", "The server ended its stream.")),
-    });
+    for (const action of this.#early.splice(0)) action(receiver);
   }
 
-  send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
-    const messages = Array.isArray(message) ? message : [message];
-    const [first] = messages;
-    const what = first && "method" in first ? first.method : answerName;
-    const requests = messages.filter(isRequest);
-    if (envelope?.maxReply) for (const { id } of requests) this.#stream.expectReply(id, envelope.maxReply);
-    const pause = (): (() => void) => {
-      const resumes = requests.map(({ id }) => this.#receiver?.waits?.(id));
-      return () => resumes.forEach((resume) => resume?.());
-    };
-    const body = encodeAll(message);
+  send(message: JsonRpcMessage, envelope?: Envelope): void | Promise<void> {
+    const what = "method" in message ? message.method : answerName;
+    const id = isRequest(message) ? message.id : undefined;
+    // Until the reply has arrived, also if the request is cancelled: a reply over the limit ends the stream and the session.
+    if (id !== undefined && envelope?.maxReply) this.#larger.set(id, envelope.maxReply);
+    const pause = (): (() => void) => (id !== undefined && this.#receiver?.waits?.(id)) || (() => {});
+    const body = encode(message);
     // If a response is lost, the server waits without end.
-    const isRepeated = what === Notification.initialized || (first && !("method" in first));
+    const isRepeated = what === Notification.initialized || what === answerName;
     const posting = isRepeated
       ? sendUntilAccepted(() => this.#post(body, what, pause), this.#settings.clock, this.#lifetime.signal)
       : this.#post(body, what, pause);
@@ -232,10 +160,8 @@ class HttpSseTransport implements Transport {
         this.#initialized = undefined;
       });
     }
-    if (requests.length === 0) return posting;
-    posting.catch((error: Error) => {
-      for (const { id } of requests) this.#receiver?.failed?.(id, error);
-    });
+    if (id === undefined) return posting;
+    posting.catch((error: Error) => this.#receiver?.failed?.(id, error));
   }
 
   close(): Promise<void> {
@@ -245,12 +171,13 @@ class HttpSseTransport implements Transport {
 
   async #post(body: string, what: string, pause: () => () => void): Promise<void> {
     await this.#initialized;
+    const url = await this.endpoint;
     const { signal } = this.#lifetime;
-    if (signal.aborted) throw transportClosed();
+    if (!url || signal.aborted) throw transportClosed();
     const headers = { "content-type": "application/json" };
     let response: HttpReply;
     try {
-      const outgoing = { method: "POST", url: this.#endpoint, headers, body, signal, pause } as const;
+      const outgoing = { method: "POST", url, headers, body, signal, pause } as const;
       response = await sendHttp(this.#settings, outgoing);
     } catch (error) {
       throw signal.aborted ? transportClosed() : error;
@@ -258,16 +185,39 @@ class HttpSseTransport implements Transport {
     if (response.ok) return discard(response);
     if (response.status !== 404) throw await statusError(response, what, this.#settings.clock);
     discard(response);
-    const lost = sessionLost(what);
+    const error = sessionLost(what);
     // Calls wait for the answer, and the server may have run them. They end as if the connection was lost.
-    if (what === answerName) this.#finish(new LocalError("closed", lost.message, { cause: lost }));
-    throw lost;
+    if (what === answerName) this.#finish(new LocalError("closed", error.message, { cause: error }));
+    throw error;
+  }
+
+  #whenStarted(action: (receiver: Receiver) => void): void {
+    if (this.#receiver) action(this.#receiver);
+    else this.#early.push(action);
+  }
+
+  #accept({ event, data }: EventSourceMessage): void {
+    if (data === "" || (event !== undefined && event !== "message")) return;
+    this.#whenStarted((receiver) => {
+      if (this.#lifetime.signal.aborted) return;
+      deliverEvent(data, {
+        message: (value) => {
+          if (this.#larger.size > 0 && isObject(value) && !("method" in value)) this.#larger.delete(value.id);
+          receiver.message(value);
+        },
+        malformed: (error) => receiver.malformed(error),
+      });
+    });
   }
 
   #finish(cause: Error | undefined): void {
     if (this.#lifetime.signal.aborted) return;
     this.#lifetime.abort(transportClosed());
-    this.#stream.close();
     this.#receiver?.closed(cause);
   }
+}
+
+function interruptedStream(cause: Error): LocalError {
+  if (cause instanceof LocalError) return cause;
+  return new LocalError("closed", `The stream of the server was interrupted: ${cause.message}`, { cause });
 }

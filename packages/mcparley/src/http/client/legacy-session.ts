@@ -21,23 +21,23 @@ export class LegacySession {
   /** The server no longer knows the session. */
   isLost = false;
   /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
-  initialized: Promise<void> | undefined;
+  initialization: Promise<void> | undefined;
   readonly #settings: HttpSettings;
   readonly #lifetime: AbortSignal;
   readonly #sink: StandaloneSink;
   #standalone: StandaloneStream | undefined;
   #isNeeded = false;
 
-  /** `opened` is the response to `initialize`. `sink` receives the messages of the standalone stream. */
+  /** `response` is the response to `initialize`. `sink` receives the messages of the standalone stream. */
   constructor(
-    opened: HttpReply,
+    response: HttpReply,
     settings: HttpSettings,
     { lifetime, sink }: { lifetime: AbortSignal; sink: StandaloneSink },
   ) {
     this.#settings = settings;
     this.#lifetime = lifetime;
     this.#sink = sink;
-    const id = opened.headers.get(SESSION_ID_HEADER);
+    const id = response.headers.get(SESSION_ID_HEADER);
     // Visible ASCII only (2025-11-25, transports). Other characters could not be sent back.
     if (id !== null && /^[!-~]+$/.test(id)) this.headers[SESSION_ID_HEADER] = id;
   }
@@ -47,7 +47,7 @@ export class LegacySession {
   }
 
   /** Reads the negotiated version from the result of `initialize`. */
-  negotiated(result: unknown): void {
+  readRevision(result: unknown): void {
     const revision = isObject(result) ? findRevision(result.protocolVersion) : undefined;
     if (revision?.versionHeader) this.headers[PROTOCOL_VERSION_HEADER] = revision.version;
   }
@@ -64,11 +64,11 @@ export class LegacySession {
   async sendInitialized(post: () => Promise<void>, waitsForStream: boolean): Promise<void> {
     const posting = this.sendUntilAccepted(post);
     const opening = posting.then(() => this.#openStandalone());
-    const accepted = untilAccepted(waitsForStream ? opening : posting, this.#settings.clock).then(() => {
-      if (this.initialized === accepted) this.initialized = undefined;
+    const acceptance = untilAccepted(waitsForStream ? opening : posting, this.#settings.clock).then(() => {
+      if (this.initialization === acceptance) this.initialization = undefined;
     });
-    this.initialized = accepted;
-    // Its errors are those of `posting`.
+    this.initialization = acceptance;
+    // It fails with the error of `posting`, which is awaited below.
     opening.catch(() => {});
     await posting;
   }
@@ -93,8 +93,8 @@ export class LegacySession {
   }
 
   /** Called when the server has answered a request. */
-  answered(): void {
-    this.#standalone?.answered();
+  noteAnswer(): void {
+    this.#standalone?.noteAnswer();
   }
 
   /** Asks the server to end the session (2025-11-25, transports, "Session Management"). */

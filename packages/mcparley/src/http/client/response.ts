@@ -2,10 +2,10 @@ import type { Clock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
+import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
-import { loadExplanations } from "./load-explanations.ts";
-import type { Posted } from "./posted.ts";
+import type * as Explanations from "./explanations.ts";
+import type { PostedRequest } from "./posted.ts";
 import type { HttpReply } from "./reply.ts";
 
 const EXCERPT_BYTES = 1_024;
@@ -35,7 +35,7 @@ export async function readJson(response: HttpReply, what: string, limit: number)
 }
 
 /**
- * Reads a response with an error status. Returns the JSON-RPC errors in it that answer the requests of the POST.
+ * Reads a response with an error status. Returns the JSON-RPC errors in it that answer the request of the POST.
  *
  * Throws `LocalError` if the response contains none, or if its status asks for a later request: `session_lost`,
  * `unauthorized` or `http`. `inSession`: the request named a session. An error without an id gets the id of the request,
@@ -43,16 +43,16 @@ export async function readJson(response: HttpReply, what: string, limit: number)
  */
 export async function readRefusal(
   response: HttpReply,
-  { what, waiting, isInitialize }: Posted,
+  { id, what, isInitialize }: PostedRequest,
   { inSession, clock }: { inSession: boolean; clock: Clock },
 ): Promise<Refusal[]> {
   const isGone = response.status === 404 && inSession;
   if (asksForAuthorization(response) || !isJson(response)) {
     throw isGone ? sessionLost(what) : await statusError(response, what, clock);
   }
-  // A longer body is no JSON without its end, and the error is that of the status.
+  // A longer body cannot be parsed without its end. Its error is then made from the status.
   const text = await readStart(response, ERROR_BYTES);
-  const errors = errorsFor(waiting, text);
+  const errors = errorsFor(id, text);
   // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), even if
   // the body contains an error. Servers that use 404 for unknown methods are the exception.
   const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
@@ -70,7 +70,7 @@ export async function readRefusal(
 
 type Refusal = JsonObject & { error: JsonRpcErrorBody };
 
-function errorsFor(ids: ReadonlySet<RequestId>, text: string): Refusal[] {
+function errorsFor(id: RequestId, text: string): Refusal[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -78,11 +78,8 @@ function errorsFor(ids: ReadonlySet<RequestId>, text: string): Refusal[] {
     return [];
   }
   const candidates: unknown[] = Array.isArray(value) ? value : [value];
-  return candidates.flatMap((candidate) => {
-    if (!isRefusal(candidate)) return [];
-    if (isRequestId(candidate.id) && ids.has(candidate.id)) return [candidate];
-    return candidate.id === undefined || candidate.id === null ? [...ids].map((id) => ({ ...candidate, id })) : [];
-  });
+  const errors = candidates.filter(isRefusal).map((error) => ({ ...error, id: error.id ?? id }));
+  return errors.filter((error) => error.id === id);
 }
 
 function isRefusal(value: unknown): value is Refusal {
@@ -94,9 +91,14 @@ export function asksForAuthorization({ status, headers }: HttpReply): boolean {
   return status === 401 || (status === 403 && headers.has("www-authenticate"));
 }
 
+/** Loads the explanations of failed requests. Returns undefined if a browser cannot load them, because the network is down. */
+export function loadExplanations(): Promise<typeof Explanations | undefined> {
+  return import("./explanations.ts").catch(() => undefined);
+}
+
 /** Makes the error for a response with an error status. Reads the beginning of its body. */
 export async function statusError(response: HttpReply, what: string, clock: Clock): Promise<LocalError> {
-  // An error that cannot be read completely is still that of its status.
+  // If the body cannot be read completely, the error is made from the status alone.
   const text = await readStart(response, EXPLAINED_BYTES).catch(() => "");
   return errorOf(response, { what, text: text.replace(/\s+/g, " ").trim(), clock });
 }

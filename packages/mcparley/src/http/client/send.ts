@@ -1,9 +1,7 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { Authorization } from "./auth.ts";
-import { loadExplanations } from "./load-explanations.ts";
-import { asksForAuthorization, discard } from "./response.ts";
-import { type HttpSettings, lowerCase } from "./settings.ts";
-import { redirectTarget } from "./redirect.ts";
+import { asksForAuthorization, discard, loadExplanations } from "./response.ts";
+import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
 import type { HttpReply, SendInit } from "./reply.ts";
 
 /** An HTTP request to send. */
@@ -25,8 +23,10 @@ export interface Outgoing {
 const MAX_CHALLENGES = 3;
 /** Maximum number of repetitions. A request is also repeated after the challenges of other requests. */
 const MAX_REPEATS = 30;
+/** Maximum number of redirects in a row. */
+const MAX_HOPS = 3;
 
-const unauthorized: Authorization = { headers: {}, generation: 0 };
+const noAuthorization: Authorization = { headers: {}, generation: 0 };
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -47,7 +47,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
   let repeated = 0;
   let withNonce = false;
   for (;;) {
-    const authorization = auth ? await auth.authorize(url, method, outgoing) : unauthorized;
+    const authorization = auth ? await auth.authorize(url, method, outgoing) : noAuthorization;
     let response: HttpReply;
     try {
       response = await send(url, requestInit(settings, outgoing, authorization));
@@ -55,7 +55,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
       throw signal.aborted ? error : await explain(url, error);
     }
     // The response may contain a nonce that the next request must have (RFC 9449, 9). One repetition per URL.
-    const isNonceNew = auth?.responded(url, method, response) === true;
+    const isNonceNew = auth?.noteResponse(url, method, response) === true;
     withNonce = isNonceNew && !withNonce;
     if (withNonce) {
       discard(response);
@@ -68,27 +68,48 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     }
     const isLast = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
     if (!auth || isLast || !asksForAuthorization(response)) return response;
-    const answered = await auth.challenged(response, { ...authorization, url, method, repeated, challenges }, outgoing);
-    if (!answered) return response;
+    const answer = await auth.answerChallenge(
+      response,
+      { ...authorization, url, method, repeated, challenges },
+      outgoing,
+    );
+    if (!answer) return response;
     discard(response);
-    if (answered === "own") challenges++;
+    if (answer === "own") challenges++;
     repeated++;
     url = target;
     hops = 0;
   }
 }
 
+/**
+ * Returns the URL of a redirect. Throws `http` unless the redirect keeps the origin and the method: others would send
+ * messages and headers elsewhere.
+ */
+function redirectTarget(response: HttpReply, source: URL, hops: number): URL {
+  const { status } = response;
+  const location = response.headers.get("location");
+  const target = location === null || !URL.canParse(location, source.href) ? undefined : new URL(location, source);
+  const follows = target?.origin === source.origin && (status === 307 || status === 308);
+  if (follows && hops < MAX_HOPS) return target;
+  const where = target ? ` to ${nameOf(target)}` : "";
+  const why = follows ? `more than ${MAX_HOPS} times` : "which is not followed";
+  const cure = target ? " Connect to that URL if you trust it." : "";
+  const message = `${nameOf(source)} redirects${where} (${status}), ${why}.${cure}`;
+  throw new LocalError("http", message, { data: { status, location: target && nameOf(target) } });
+}
+
 /** Makes the error for a request without a response. */
 async function explain(url: URL, error: unknown): Promise<LocalError> {
-  const explained = (await loadExplanations())?.connectionError(url, error);
-  return explained ?? new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
+  const explanation = (await loadExplanations())?.connectionError(url, error);
+  return explanation ?? new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
 }
 
 function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: Authorization): SendInit {
   const { method, signal, headers, body, pause, isUrgent = method !== "POST" } = outgoing;
   // All names are in lower case, so that a later header replaces an earlier one with the same name.
   const all =
-    authorization === unauthorized
+    authorization === noAuthorization
       ? { ...settings.headers, ...headers }
       : { ...settings.headers, ...lowerCase(authorization.headers), ...headers };
   const init: SendInit = { method, signal, redirect: "manual", headers: all, onReceived: settings.onReceived };

@@ -84,9 +84,9 @@ function lineFeeds(): (text: string) => string {
   let endsInReturn = false;
   return (text) => {
     if (text === "") return text;
-    const rest = endsInReturn && text.startsWith("\n") ? text.slice(1) : text;
+    const chunk = endsInReturn && text.startsWith("\n") ? text.slice(1) : text;
     endsInReturn = text.endsWith("\r");
-    return rest.includes("\r") ? rest.split("\r\n").join("\n").split("\r").join("\n") : rest;
+    return chunk.includes("\r") ? chunk.split("\r\n").join("\n").split("\r").join("\n") : chunk;
   };
 }
 
@@ -115,7 +115,7 @@ export interface MessageSink {
   message(value: unknown): void;
   malformed(error: Error): void;
   /** Called with the name of an event that is not a message. An error that it throws ends the stream. */
-  other?(event: string): void;
+  otherEvent?(event: string): void;
 }
 
 /** Reads the messages of an event stream to its end, and keeps the position in `position`. */
@@ -130,7 +130,7 @@ export async function readMessages(
     event({ id, event, data }) {
       // An empty id cancels the id before it (HTML standard, server-sent events).
       if (id !== undefined) position.lastEventId = id === "" ? undefined : id;
-      if (event !== undefined && event !== "message") sink.other?.(event);
+      if (event !== undefined && event !== "message") sink.otherEvent?.(event);
       else if (data !== "") deliverEvent(data, sink);
     },
     retry(ms) {

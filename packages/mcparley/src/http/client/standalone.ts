@@ -1,6 +1,6 @@
 import { link } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { isEventStream, discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
@@ -17,9 +17,9 @@ const defaultUnaskedEvent = 1_048_576;
 /** Receives the messages of a standalone stream and the changes of its state. */
 export interface StandaloneSink extends MessageSink {
   /** Called with the error when the stream breaks or cannot be opened, and with undefined when it is open again. */
-  interrupted(cause: Error | undefined): void;
+  onInterrupted(cause: Error | undefined): void;
   /** Called once if the server no longer knows the session. */
-  lost(cause: Error): void;
+  onLost(cause: Error): void;
 }
 
 /** The states of a standalone stream; `tests/faults/states/stream.ts` has the transitions. */
@@ -76,7 +76,7 @@ export class StandaloneStream {
   }
 
   /** Called when the server has answered a request, so it may have recovered. */
-  answered(): void {
+  noteAnswer(): void {
     if (this.#state === "resting" && this.#settings.clock.now() >= this.#restsUntil) this.open();
   }
 
@@ -101,9 +101,9 @@ export class StandaloneStream {
   /** Opens the stream and reads it to its end. Returns the error that interrupted it. Throws if the lifetime is aborted. */
   async #attempt(backoff: Backoff): Promise<Error | undefined> {
     const { lastEventId } = this.#position;
-    const linked = link(this.#lifetime);
+    const scope = link(this.#lifetime);
     try {
-      const init = { lastEventId, signal: linked.signal };
+      const init = { lastEventId, signal: scope.signal };
       const response = await getStream(this.#settings, this.#headers, init).finally(this.#settleFirst);
       if (response.ok && isEventStream(response)) return await this.#read(response, backoff);
       return await this.#refused(response);
@@ -112,7 +112,7 @@ export class StandaloneStream {
       if (error instanceof LocalError && !/^(unreachable|closed|timeout)$/.test(error.code)) this.#end(error);
       return error as Error;
     } finally {
-      linked.unlink();
+      scope.unlink();
     }
   }
 
@@ -126,7 +126,7 @@ export class StandaloneStream {
         this.#sink.message(value);
       },
       malformed: (error) => this.#sink.malformed(error),
-      other(event) {
+      otherEvent(event) {
         // The first event of HTTP+SSE: the server was replaced by one that has no sessions of this transport.
         if (event === "endpoint") throw sessionLost("GET");
       },
@@ -144,8 +144,8 @@ export class StandaloneStream {
       return undefined;
     } catch (error) {
       if (this.#lifetime.aborted) throw error;
-      if (error instanceof LocalError && error.code === "session_lost") throw error;
-      if (!(error instanceof LocalError) || error.code !== "too_large") return error as Error;
+      if (hasCode(error, "session_lost")) throw error;
+      if (!hasCode(error, "too_large")) return error as Error;
       this.#sink.malformed(error);
       // If the stream were resumed at its position, the server would send the same event again.
       position.lastEventId = undefined;
@@ -174,9 +174,9 @@ export class StandaloneStream {
     if (this.#isOffered) return true;
     const headers = { ...this.#headers, accept: "application/json, text/event-stream" };
     const ping = { jsonrpc: "2.0", id: "session-check", method: Method.ping };
-    const linked = link(this.#lifetime);
+    const scope = link(this.#lifetime);
     try {
-      const outgoing = { method: "POST", body: JSON.stringify(ping), signal: linked.signal } as const;
+      const outgoing = { method: "POST", body: JSON.stringify(ping), signal: scope.signal } as const;
       const response = await sendHttp(this.#settings, {
         ...outgoing,
         headers: { ...headers, "content-type": "application/json" },
@@ -184,7 +184,7 @@ export class StandaloneStream {
       discard(response);
       return response.status === 404;
     } finally {
-      linked.unlink();
+      scope.unlink();
     }
   }
 
@@ -198,7 +198,7 @@ export class StandaloneStream {
 
   #lose(cause: Error): void {
     this.#state = "ended";
-    this.#sink.lost(cause);
+    this.#sink.onLost(cause);
   }
 
   #rest(cause: Error | undefined): void {
@@ -212,12 +212,12 @@ export class StandaloneStream {
   #interrupt(cause: Error): void {
     if (this.#isInterrupted) return;
     this.#isInterrupted = true;
-    this.#sink.interrupted(cause);
+    this.#sink.onInterrupted(cause);
   }
 
   #restore(): void {
     if (!this.#isInterrupted) return;
     this.#isInterrupted = false;
-    this.#sink.interrupted(undefined);
+    this.#sink.onInterrupted(undefined);
   }
 }

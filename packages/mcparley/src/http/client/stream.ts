@@ -1,9 +1,9 @@
 import { routineEnd } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
 import { isEventStream, discard, sessionLost, statusError } from "./response.ts";
-import type { Posted } from "./posted.ts";
+import type { PostedRequest } from "./posted.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
@@ -13,30 +13,30 @@ import type { HttpReply } from "./reply.ts";
 const LINGER_MS = 1_000;
 
 /**
- * Delivers the messages of an event stream that answers a POST, and of its continuations. Throws if they leave a request
- * without an answer.
+ * Delivers the messages of an event stream that answers a POST, and of its continuations. Throws if they leave the
+ * request without an answer.
  */
-export type AnswerReader = (first: HttpReply, posted: Posted) => Promise<void>;
+export type AnswerReader = (first: HttpReply, request: PostedRequest) => Promise<void>;
 
 /** The receiver of the streams of a transport. */
 interface AnswerSink extends MessageSink {
   /** Returns the headers that name the session. */
   headers(): Readonly<Record<string, string>>;
   /** Called if the server no longer knows the session. */
-  lost(cause: Error): void;
+  onLost(cause: Error): void;
 }
 
 /** Makes the reader for the streams of one transport. */
 export function answerReader(settings: HttpSettings, sink: AnswerSink): AnswerReader {
-  return async (first, posted) => {
-    const { controller, isModern, waiting, what } = posted;
+  return async (first, request) => {
+    const { controller, isModern, what } = request;
     const position: StreamPosition = { lastEventId: undefined, retryMs: undefined };
     let response = first;
     let backoff: Backoff | undefined;
     for (;;) {
       const began = settings.clock.now();
-      const broken = await readToEnd(response, posted, { settings, sink, backoff, position });
-      if (waiting.size === 0) return;
+      const broken = await readToEnd(response, request, { settings, sink, backoff, position });
+      if (request.isAnswered) return;
       if (controller.signal.aborted) throw controller.signal.reason;
       // A modern stream cannot be resumed. Whether the request may be sent again is not decided here.
       if (isModern || position.lastEventId === undefined) throw streamEnded(what, broken);
@@ -44,7 +44,7 @@ export function answerReader(settings: HttpSettings, sink: AnswerSink): AnswerRe
       backoff.wasOpen(settings.clock.now() - began);
       // The timeouts of the call limit how often a server makes the client poll.
       if (!broken && isPolled(position)) backoff.reset();
-      response = await resumeStream(posted, broken, { settings, sink, backoff, position });
+      response = await resumeStream(request, broken, { settings, sink, backoff, position });
     }
   };
 }
@@ -52,17 +52,18 @@ export function answerReader(settings: HttpSettings, sink: AnswerSink): AnswerRe
 /** Reads a stream to its end. Returns the error that interrupted it, if any. */
 async function readToEnd(
   response: HttpReply,
-  { waiting, controller, limit }: Posted,
+  request: PostedRequest,
   { settings, sink, backoff, position }: StreamState & { backoff: Backoff | undefined },
 ): Promise<Error | undefined> {
   const { clock } = settings;
+  const { controller, limit } = request;
   let timer: unknown;
   try {
     const lingering: MessageSink = {
       message: (value) => {
         backoff?.reset();
         sink.message(value);
-        if (waiting.size > 0 || timer !== undefined) return;
+        if (!request.isAnswered || timer !== undefined) return;
         timer = clock.setTimeout(() => controller.abort(routineEnd), LINGER_MS);
       },
       malformed: (error) => sink.malformed(error),
@@ -71,7 +72,7 @@ async function readToEnd(
     return undefined;
   } catch (error) {
     // The server would send an event that is too large again.
-    if (waiting.size > 0 && error instanceof LocalError && error.code === "too_large") throw error;
+    if (!request.isAnswered && hasCode(error, "too_large")) throw error;
     return error as Error;
   } finally {
     if (timer !== undefined) clock.clearTimeout(timer);
@@ -86,7 +87,7 @@ interface StreamState {
 
 /** Opens the rest of a legacy stream (2025-11-25, transports, "Resumability and Redelivery"). */
 async function resumeStream(
-  { controller, what }: Posted,
+  { controller, what }: PostedRequest,
   broken: Error | undefined,
   { settings, sink, backoff, position }: StreamState & { backoff: Backoff },
 ): Promise<HttpReply> {
@@ -98,7 +99,7 @@ async function resumeStream(
     try {
       response = await getStream(settings, sink.headers(), { lastEventId: position.lastEventId, signal });
     } catch (error) {
-      if (signal.aborted || !(error instanceof LocalError) || !/^(unreachable|closed)$/.test(error.code)) throw error;
+      if (signal.aborted || !hasCode(error, "unreachable", "closed")) throw error;
       problem = error;
       continue;
     }
@@ -115,9 +116,9 @@ export function getStream(
   headers: Readonly<Record<string, string>>,
   { lastEventId, signal }: { lastEventId: string | undefined; signal: AbortSignal },
 ): Promise<HttpReply> {
-  const sent: Record<string, string> = { ...headers, accept: "text/event-stream" };
-  if (lastEventId !== undefined) sent[LAST_EVENT_ID_HEADER] = lastEventId;
-  return sendHttp(settings, { method: "GET", headers: sent, signal });
+  const allHeaders: Record<string, string> = { ...headers, accept: "text/event-stream" };
+  if (lastEventId !== undefined) allHeaders[LAST_EVENT_ID_HEADER] = lastEventId;
+  return sendHttp(settings, { method: "GET", headers: allHeaders, signal });
 }
 
 /**
@@ -132,7 +133,7 @@ async function refusalOf(
   if (response.status !== 404) return statusError(response, `the rest of ${what}`, settings.clock);
   discard(response);
   const cause = sessionLost(`the rest of ${what}`);
-  sink.lost(cause);
+  sink.onLost(cause);
   return streamEnded(what, cause);
 }
 

@@ -503,14 +503,3 @@ test("closing does not wait forever for a server that does not answer", async ()
   await closing;
   expect(closed()).toBe(1);
 });
-
-test("a batch of a legacy revision is one POST, whose responses may arrive in any order", async () => {
-  const { transport, next, messages, failures } = await quietSession({}, "2025-03-26");
-  void transport.send([legacy(1), legacy(2)]);
-  const hit = await next();
-  expect(hit.body).toHaveLength(2);
-  hit.json([result(2), result(1)]);
-  await flushPromises();
-  expect(messages).toEqual([[result(2), result(1)]]);
-  expect(failures).toEqual([]);
-});

@@ -1,20 +1,19 @@
 import type { TransportFactory } from "../../client/connect/transports.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } from "../../rpc/messages.ts";
+import {
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  encode,
+  isObject,
+  isRequest,
+} from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { isEventStream, discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import type * as Legacy from "./legacy.ts";
 import type { LegacySession } from "./legacy-session.ts";
-import {
-  type Posted,
-  PostedRequests,
-  answersRequests,
-  encodeAll,
-  modernHeaders,
-  modernVersionOf,
-  requireAnswers,
-} from "./posted.ts";
+import { type PostedRequest, answersRequests, defaultReplyLimit, modernHeaders, modernVersionOf } from "./posted.ts";
 import { type Outgoing, sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerReader } from "./stream.ts";
@@ -33,8 +32,11 @@ const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
  */
 class HttpTransport implements Transport {
   readonly network = "tcp";
+  /** Whether `initialize` was refused as a server of HTTP+SSE refuses it (2025-11-25, transports). */
+  mayBeHttpSse = false;
   readonly #settings: HttpSettings;
-  readonly #posted = new PostedRequests();
+  /** The requests whose responses have not been read to their end. */
+  readonly #posted = new Map<unknown, PostedRequest>();
   /** Aborted when the transport is closed. */
   readonly #lifetime = new AbortController();
   #receiver: Receiver | undefined;
@@ -46,15 +48,9 @@ class HttpTransport implements Transport {
   /** Whether the client answers requests of the server. */
   #answersRequests = false;
   #closing: Promise<void> | undefined;
-  #mayBeHttpSse = false;
 
   constructor(settings: HttpSettings) {
     this.#settings = settings;
-  }
-
-  /** Whether `initialize` was refused as a server of HTTP+SSE refuses it (2025-11-25, transports). */
-  get mayBeHttpSse(): boolean {
-    return this.#mayBeHttpSse;
   }
 
   start(receiver: Receiver): void {
@@ -62,31 +58,46 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Sends a message or a batch. A failure of a request is reported to the receiver. Otherwise the promise rejects.
+   * Sends a message. A failure of a request is reported to the receiver. Otherwise the promise rejects.
    *
-   * For requests the promise resolves when the response has been read to its end.
+   * For a request the promise resolves when the response has been read to its end.
    */
-  async send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): Promise<void> {
+  async send(message: JsonRpcMessage, envelope?: Envelope): Promise<void> {
     if (this.#closing) throw transportClosed();
-    const messages = Array.isArray(message) ? message : [message];
-    if (!messages.some(isRequest)) return this.#postOneWay(message, envelope);
-    const { createController, limits } = this.#settings;
-    const posted = this.#posted.add(messages, createController(), limits.message ?? envelope?.maxReply);
+    if (!isRequest(message)) return this.#postOneWay(message, envelope);
+    const request = this.#begin(message, envelope);
     let response: HttpReply | undefined;
     try {
-      if (this.#session?.initialized) await this.#session.initialized;
-      const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
-      const outgoing = this.#outgoing(message, envelope, posted.controller.signal);
-      outgoing.pause = () => this.#pause(posted);
-      outgoing.isUrgent = posted.what === Method.listen;
+      if (this.#session?.initialization) await this.#session.initialization;
+      const inSession = !request.isModern && !request.isInitialize && this.#session?.hasId === true;
+      const outgoing = this.#outgoing(message, envelope, request.controller.signal);
+      outgoing.pause = () => this.#pause(request);
+      outgoing.isUrgent = request.what === Method.listen;
       response = await sendHttp(this.#settings, outgoing);
-      this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
-      await this.#read(response, posted, inSession);
+      this.mayBeHttpSse = request.isInitialize && httpSseStatuses.has(response.status);
+      await this.#read(response, request, inSession);
     } catch (error) {
-      this.#fail(posted, response ? "The response could not be read" : "The request could not be sent", error);
+      this.#fail(request, response ? "The response could not be read" : "The request could not be sent", error);
     } finally {
-      this.#posted.finish(posted);
+      this.#posted.delete(request.id);
     }
+  }
+
+  #begin(message: JsonRpcRequest, envelope: Envelope | undefined): PostedRequest {
+    const { id, method } = message;
+    const { createController, limits } = this.#settings;
+    const request: PostedRequest = {
+      id,
+      what: method.slice(0, 200),
+      isModern: modernVersionOf(message) !== undefined,
+      isInitialize: method === Method.initialize,
+      isHeld: false,
+      isAnswered: false,
+      limit: limits.message ?? envelope?.maxReply ?? defaultReplyLimit,
+      controller: createController(),
+    };
+    this.#posted.set(id, request);
+    return request;
   }
 
   turn(signal: AbortSignal | undefined): void | Promise<void> {
@@ -102,35 +113,34 @@ class HttpTransport implements Transport {
     return this.#closing;
   }
 
-  #outgoing(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined, signal: AbortSignal): Outgoing {
-    const headers = this.#headersFor(Array.isArray(message) ? message[0] : message, envelope);
+  #outgoing(message: JsonRpcMessage, envelope: Envelope | undefined, signal: AbortSignal): Outgoing {
+    const headers = this.#headersFor(message, envelope);
     headers.accept = "application/json, text/event-stream";
     headers["content-type"] = "application/json";
-    return { method: "POST", headers, body: encodeAll(message), signal };
+    return { method: "POST", headers, body: encode(message), signal };
   }
 
   /** Returns a new object, which the caller may change. */
-  #headersFor(first: JsonRpcMessage | undefined, envelope: Envelope | undefined): Record<string, string> {
-    if (!first) return {};
-    const named = modernVersionOf(first);
-    if (named !== undefined) this.#modernVersion = named;
-    const version = named ?? (this.#session || isRequest(first) ? undefined : this.#modernVersion);
+  #headersFor(message: JsonRpcMessage, envelope: Envelope | undefined): Record<string, string> {
+    const messageVersion = modernVersionOf(message);
+    if (messageVersion !== undefined) this.#modernVersion = messageVersion;
+    const version = messageVersion ?? (this.#session || isRequest(message) ? undefined : this.#modernVersion);
     if (version !== undefined) {
-      const headers = modernHeaders(first, version);
+      const headers = modernHeaders(message, version);
       return envelope?.headers ? { ...lowerCase(envelope.headers), ...headers } : headers;
     }
-    if (!isRequest(first) || first.method !== Method.initialize) return { ...this.#session?.headers };
-    this.#answersRequests = answersRequests(first);
+    if (!isRequest(message) || message.method !== Method.initialize) return { ...this.#session?.headers };
+    this.#answersRequests = answersRequests(message);
     return {};
   }
 
-  /** Delivers the messages of a response. Throws if it leaves a request without an answer. */
-  async #read(response: HttpReply, posted: Posted, inSession: boolean): Promise<void> {
+  /** Delivers the messages of a response. Throws if it leaves the request without an answer. */
+  async #read(response: HttpReply, request: PostedRequest, inSession: boolean): Promise<void> {
     if (!response.ok) {
       const { clock } = this.#settings;
-      for (const error of await readRefusal(response, posted, { inSession, clock })) this.#deliver(error);
+      for (const error of await readRefusal(response, request, { inSession, clock })) this.#deliver(error);
     } else {
-      if (posted.isInitialize) await this.#startSession(response);
+      if (request.isInitialize) await this.#startSession(response);
       if (isEventStream(response)) {
         // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
         this.#readStream ??= import("./stream.ts").then(({ answerReader }) =>
@@ -138,14 +148,16 @@ class HttpTransport implements Transport {
             message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
-            lost: (cause) => this.#lose(cause),
+            onLost: (cause) => this.#lose(cause),
           }),
         );
-        return (await this.#readStream)(response, posted);
+        return (await this.#readStream)(response, request);
       }
-      this.#deliver(await readJson(response, posted.what, posted.limit));
+      this.#deliver(await readJson(response, request.what, request.limit));
     }
-    requireAnswers(posted);
+    if (request.isAnswered) return;
+    const message = `The reply to ${request.what} contains no response with the id ${JSON.stringify(request.id)}.`;
+    throw new LocalError("invalid_message", message);
   }
 
   async #startSession(response: HttpReply): Promise<void> {
@@ -156,8 +168,8 @@ class HttpTransport implements Transport {
       malformed: (error: Error) => {
         if (!this.#closing) this.#receiver?.malformed(error);
       },
-      interrupted: (cause: Error | undefined) => this.#receiver?.interrupted?.(cause),
-      lost: (cause: Error) => this.#lose(cause),
+      onInterrupted: (cause: Error | undefined) => this.#receiver?.interrupted?.(cause),
+      onLost: (cause: Error) => this.#lose(cause),
     };
     this.#session = new LegacySession(response, this.#settings, { lifetime: this.#lifetime.signal, sink });
     // The transport may have been closed since the response arrived.
@@ -171,35 +183,46 @@ class HttpTransport implements Transport {
 
   #deliver(value: unknown): void {
     if (this.#closing) return;
-    if (isObject(value) && this.#posted.postOf(value.id)?.isInitialize) this.#session?.negotiated(value.result);
-    if (this.#posted.answeredBy(value)) this.#session?.answered();
+    if (isObject(value) && this.#unanswered(value.id)?.isInitialize) this.#session?.readRevision(value.result);
+    if (this.#noteAnswer(value)) this.#session?.noteAnswer();
     this.#receiver?.message(value);
   }
 
-  /** Stops the timeouts of a POST's requests while the POST waits for authorization or for a connection. */
-  #pause(posted: Posted): () => void {
-    const resumes = [...posted.waiting].map((id) => this.#receiver?.waits?.(id));
-    posted.isHeld = true;
+  #unanswered(id: unknown): PostedRequest | undefined {
+    const request = this.#posted.get(id);
+    return request?.isAnswered ? undefined : request;
+  }
+
+  /** Notes the request that a received value answers. A batch answers one of them and may contain other messages. */
+  #noteAnswer(value: unknown): boolean {
+    if (Array.isArray(value)) return value.map((message) => this.#noteAnswer(message)).includes(true);
+    const request = isObject(value) && !("method" in value) ? this.#unanswered(value.id) : undefined;
+    if (!request) return false;
+    request.isAnswered = true;
+    return true;
+  }
+
+  /** Stops the timeouts of a request while its POST waits for authorization or for a connection. */
+  #pause(request: PostedRequest): () => void {
+    const resume = request.isAnswered ? undefined : this.#receiver?.waits?.(request.id);
+    request.isHeld = true;
     return () => {
-      posted.isHeld = false;
-      for (const resume of resumes) resume?.();
+      request.isHeld = false;
+      resume?.();
     };
   }
 
-  #fail(posted: Posted, what: string, error: unknown): void {
-    if (this.#closing) return;
+  #fail(request: PostedRequest, what: string, error: unknown): void {
+    if (this.#closing || request.isAnswered) return;
+    request.isAnswered = true;
     const reason = error instanceof Error ? error.message : String(error);
     const failure =
       error instanceof LocalError ? error : new LocalError("closed", `${what}: ${reason}`, { cause: error });
-    for (const id of this.#posted.finish(posted)) {
-      if (this.#receiver?.failed) this.#receiver.failed(id, failure);
-      else this.#receiver?.malformed(failure);
-    }
+    this.#receiver?.failed?.(request.id, failure);
   }
 
-  /** Sends a message that gets no response: a notification, a response, or a batch of them. */
-  #postOneWay(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): Promise<void> {
-    if (Array.isArray(message)) return this.#post(message, envelope);
+  /** Sends a notification or a response, which get no response. */
+  #postOneWay(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
     const post = (): Promise<void> => this.#post(message, envelope);
     if ("method" in message) {
       if (message.method === Notification.cancelled) return this.#cancelRequest(message, envelope);
@@ -210,16 +233,15 @@ class HttpTransport implements Transport {
     return this.#session ? this.#session.sendUntilAccepted(post) : post();
   }
 
-  async #post(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): Promise<void> {
+  async #post(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
     const { signal } = this.#lifetime;
     try {
-      if (this.#session?.initialized) await this.#session.initialized;
+      if (this.#session?.initialization) await this.#session.initialization;
       const outgoing = this.#outgoing(message, envelope, signal);
       outgoing.isUrgent = true;
       const response = await sendHttp(this.#settings, outgoing);
       if (response.ok) return discard(response);
-      const first = Array.isArray(message) ? message[0] : message;
-      const what = first && "method" in first ? first.method : "a response";
+      const what = "method" in message ? message.method : "a response";
       const isGone = response.status === 404 && this.#session?.hasId;
       if (isGone) discard(response);
       throw isGone ? sessionLost(what) : await statusError(response, what, this.#settings.clock);
@@ -233,14 +255,15 @@ class HttpTransport implements Transport {
    * means nothing, so the notification is sent and the stream closed after it.
    */
   async #cancelRequest(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
-    const id = message.params?.requestId;
-    const posted = this.#posted.postOf(id);
+    const request = this.#unanswered(message.params?.requestId);
     try {
-      const mustNotify = posted ? !posted.isModern && !posted.isHeld : this.#session !== undefined;
+      const mustNotify = request ? !request.isModern && !request.isHeld : this.#session !== undefined;
       if (mustNotify) await this.#post(message, envelope);
     } finally {
-      this.#posted.remove(id);
-      if (posted?.waiting.size === 0) posted.controller.abort(new LocalError("aborted", "The request was cancelled."));
+      if (request) {
+        request.isAnswered = true;
+        request.controller.abort(new LocalError("aborted", "The request was cancelled."));
+      }
     }
   }
 
@@ -248,7 +271,7 @@ class HttpTransport implements Transport {
     // `#closing` must be set before the lines below cause further calls.
     await Promise.resolve();
     this.#lifetime.abort(transportClosed());
-    this.#posted.abortAll(transportClosed());
+    for (const { controller } of this.#posted.values()) controller.abort(transportClosed());
     await this.#session?.terminate();
     this.#receiver?.closed();
   }
@@ -268,8 +291,9 @@ export function httpTransports(target: HttpTarget): TransportFactory {
     extension: target.auth?.extension,
     credentials: settings.auth?.credentials,
     open: () => new HttpTransport(settings),
-    async openOlder({ refused, signal }) {
-      if (refused && !(refused instanceof HttpTransport && refused.mayBeHttpSse)) return undefined;
+    async openOlder({ refused: refusedTransport, signal }) {
+      if (refusedTransport && !(refusedTransport instanceof HttpTransport && refusedTransport.mayBeHttpSse))
+        return undefined;
       const { openHttpSse } = await loadLegacy();
       return openHttpSse(settings, signal);
     },

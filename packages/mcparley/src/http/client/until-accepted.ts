@@ -1,6 +1,6 @@
 import { pause, routineEnd } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { hasCode, isTransient } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 
 /** Maximum milliseconds that messages after `notifications/initialized` wait until the server has accepted it. */
@@ -23,9 +23,8 @@ export async function sendUntilAccepted(post: () => Promise<void>, clock: Clock,
 
 /** Whether a proxy or the network kept a message from the server, so that a retry may succeed. */
 function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof LocalError)) return false;
-  if (error.code === "unreachable" || error.code === "closed") return true;
-  return error.code === "http" && isObject(error.data) && isTransient(error.data.status);
+  if (hasCode(error, "unreachable", "closed")) return true;
+  return hasCode(error, "http") && isObject(error.data) && isTransient(error.data.status);
 }
 
 /** Returns a promise that settles when the server has accepted `notifications/initialized`, or after five seconds. */

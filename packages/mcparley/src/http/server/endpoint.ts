@@ -1,4 +1,4 @@
-import { within } from "../../rpc/abort.ts";
+import { settlesWithin } from "../../rpc/abort.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
@@ -194,7 +194,7 @@ export class Endpoint {
     const { core, open } = this.#context;
     const { closeTimeout = 10_000 } = this.#options;
     open.endStreams();
-    await within(open.waitForDrain(), closeTimeout, core.clock);
+    await settlesWithin(open.waitForDrain(), closeTimeout, core.clock);
   }
 
   /**

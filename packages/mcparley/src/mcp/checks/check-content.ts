@@ -1,3 +1,4 @@
+import { isBase64 } from "../../rpc/base64.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { shorten } from "../../schema/schema.ts";
 import { isRole } from "../content.ts";
@@ -90,12 +91,12 @@ function checkString(value: unknown, where: string, key: string): void {
 }
 
 function checkBase64(data: unknown, where: string): void {
-  if (typeof data === "string" && data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data)) return;
+  if (typeof data === "string" && isBase64(data)) return;
   throw new TypeError(`${where} must be base64. Pass bytes to image(), audio() or embed(), which encode them`);
 }
 
 /** Returns the error for an invalid member. */
-export function invalid(where: string, expected: string, value?: unknown): TypeError {
-  const shown = value === undefined || typeof value === "function" ? "" : `; got ${shorten(JSON.stringify(value))}`;
-  return new TypeError(`${where} must be ${expected}${shown}`);
+export function invalid(where: string, requirement: string, value?: unknown): TypeError {
+  const excerpt = value === undefined || typeof value === "function" ? "" : `; got ${shorten(JSON.stringify(value))}`;
+  return new TypeError(`${where} must be ${requirement}${excerpt}`);
 }

@@ -8,13 +8,13 @@ const maxLength = 16_384;
  * password (client/elicitation, Safe URL Handling), or has more than 16,384 characters. Returns undefined if the URL is safe. It is never fetched.
  */
 export function findUnsafe(url: unknown): string | undefined {
-  const shown = JSON.stringify(String(url).slice(0, 200));
+  const excerpt = JSON.stringify(String(url).slice(0, 200));
   if (typeof url === "string" && url.length > maxLength)
-    return `url must have at most ${maxLength} characters; got ${url.length}: ${shown}`;
-  if (typeof url !== "string" || !URL.canParse(url)) return `url must be an absolute URL; got ${shown}`;
-  const parsed = new URL(url);
-  if (!isSecureUrl(parsed)) return `url must be https, or http on a loopback address; got ${shown}`;
+    return `url must have at most ${maxLength} characters; got ${url.length}: ${excerpt}`;
+  if (typeof url !== "string" || !URL.canParse(url)) return `url must be an absolute URL; got ${excerpt}`;
+  const parsedUrl = new URL(url);
+  if (!isSecureUrl(parsedUrl)) return `url must be https, or http on a loopback address; got ${excerpt}`;
   // A user could mistake the text before an @ for the host.
-  if (parsed.username || parsed.password) return "url must not contain a user name or password";
+  if (parsedUrl.username || parsedUrl.password) return "url must not contain a user name or password";
   return undefined;
 }

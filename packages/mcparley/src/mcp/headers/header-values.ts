@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from "../../rpc/base64.ts";
+import { fromBase64, isBase64, toBase64 } from "../../rpc/base64.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { McpHeaderType } from "./mirrored-headers.ts";
 
@@ -22,11 +22,11 @@ export function decodeHeaderValue(header: string): string | undefined {
   const isEncoded =
     header.length >= prefix.length + suffix.length && header.startsWith(prefix) && header.endsWith(suffix);
   if (!isEncoded) return /^[\t -~]*$/.test(header) ? header : undefined;
-  const encoded = header.slice(prefix.length, -suffix.length);
+  const base64 = header.slice(prefix.length, -suffix.length);
   // atob accepts spaces and missing padding; the specification does not.
-  if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return undefined;
+  if (!isBase64(base64)) return undefined;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(fromBase64(encoded));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(fromBase64(base64));
   } catch {
     return undefined;
   }

@@ -39,7 +39,7 @@ const MAX_DEPTH = 64;
  * Throws a SchemaError `invalid_schema` for the first invalid one (2026-07-28, Streamable HTTP, "Schema Extension").
  */
 export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
-  const found = new Map<string, McpHeader>();
+  const headers = new Map<string, McpHeader>();
   const dialect = dialectOf(json["$schema"]) ?? "2020-12";
   const places: Place[] = [{ schema: json, path: [], pointer: "", depth: 0 }];
   // Not recursive, because a peer's schema could exhaust the stack.
@@ -47,24 +47,24 @@ export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
     if (place.schema[annotation] !== undefined) {
       const header = readAnnotation(place);
       const key = header.header.toLowerCase();
-      if (found.has(key)) throw invalidHeader(header.path.join("."), "is used twice (case is ignored)");
-      found.set(key, header);
+      if (headers.has(key)) throw invalidHeader(header.path.join("."), "is used twice (case is ignored)");
+      headers.set(key, header);
     }
     places.push(...placesBelow(place, dialect));
   }
-  return [...found.values()];
+  return [...headers.values()];
 }
 
 function placesBelow({ schema, path, pointer, depth }: Place, dialect: Dialect): Place[] {
-  const below: Place[] = [];
-  if (depth >= MAX_DEPTH) return below;
-  for (const { schema: found, keyword, key, pointer: step } of subschemasOf(schema, dialect)) {
-    if (!isObject(found)) continue;
+  const places: Place[] = [];
+  if (depth >= MAX_DEPTH) return places;
+  for (const { schema: subschema, keyword, key, pointer: step } of subschemasOf(schema, dialect)) {
+    if (!isObject(subschema)) continue;
     const next = path && keyword === "properties" ? [...path, key!] : undefined;
-    below.push({ schema: found, path: next, pointer: pointer + step, depth: depth + 1 });
+    places.push({ schema: subschema, path: next, pointer: pointer + step, depth: depth + 1 });
   }
   // Places are popped from the end, and headers must be in the order of the properties.
-  return below.toReversed();
+  return places.toReversed();
 }
 
 function readAnnotation({ schema, path, pointer }: Place): McpHeader {
@@ -74,8 +74,8 @@ function readAnnotation({ schema, path, pointer }: Place): McpHeader {
   const property = path.join(".");
   const name = schema[annotation];
   if (typeof name !== "string" || !token.test(name)) {
-    const shown = shorten(JSON.stringify(name) ?? typeof name);
-    throw invalidHeader(property, `is ${shown}, which is not a header name (letters, digits and !#$%&'*+-.^_\`|~)`);
+    const excerpt = shorten(JSON.stringify(name) ?? typeof name);
+    throw invalidHeader(property, `is ${excerpt}, which is not a header name (letters, digits and !#$%&'*+-.^_\`|~)`);
   }
   const type = typeOf(schema["type"]);
   if (type === undefined) {
@@ -84,11 +84,11 @@ function readAnnotation({ schema, path, pointer }: Place): McpHeader {
   return { header: `Mcp-Param-${name}`, path, type };
 }
 
-/** Returns the type of a parameter. It may also be null, for which the header is omitted. */
+/** Returns the type of a parameter. The schema may also allow null. A parameter that is null has no header. */
 function typeOf(type: unknown): McpHeaderType | undefined {
   const names = [type].flat();
-  const others = names.length === 2 ? names.filter((name) => name !== "null") : names;
-  return others.length === 1 ? types.find((known) => known === others[0]) : undefined;
+  const otherNames = names.length === 2 ? names.filter((name) => name !== "null") : names;
+  return otherNames.length === 1 ? types.find((mirroredType) => mirroredType === otherNames[0]) : undefined;
 }
 
 /** Returns the error for an annotation. `property` has the names joined by dots, or is a JSON pointer if it is no property. */

@@ -1,8 +1,8 @@
 import type { ContentBlock } from "../content.ts";
 import type { SamplingContent } from "../sampling.ts";
-import type { Tool } from "../tools.ts";
+import { type Tool, moveStructuredContent } from "../tools.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-03-26.ts";
-import { type Encoder, deriveEncoder, without } from "./encoder.ts";
+import { type Encoder, deriveEncoder, mapMessages, omit } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
 /** The first release: no audio, no annotations of tools, no batches, and no streams that can be resumed. */
@@ -16,28 +16,24 @@ export const revision: Revision = {
 
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   tool: encodeTool,
-  content: encodeContent,
-  callToolResult: (result) => ({ ...result, content: result.content.map(encodeContent) }),
-  getPromptResult: (result) => ({
-    ...result,
-    messages: result.messages.map((message) => ({ ...message, content: encodeContent(message.content) })),
-  }),
-  progress: (params) => without(params, "message"),
-  createMessage: (params) => ({
-    ...params,
-    messages: params.messages.map((message) => ({ ...message, content: encodeSampled(message.content) })),
-  }),
+  content: (content) => encodeAudio(newerEncoder.content(content)),
+  callToolResult: moveStructuredContent,
+  progress: (params) => omit(params, "message"),
+  createMessage: (params) => mapMessages(newerEncoder.createMessage(params), encodeSampled),
 });
 
 /** Tools had no annotations. A title in the annotations replaces a missing description. */
-function encodeTool(tool: Tool): Tool {
+function encodeTool(original: Tool): Tool {
+  const tool = newerEncoder.tool(original);
   const title = tool.annotations?.title;
-  const encoded = without(tool, "annotations");
-  return title === undefined || encoded.description !== undefined ? encoded : { ...encoded, description: title };
+  const encodedTool = omit(tool, "annotations");
+  return title === undefined || encodedTool.description !== undefined
+    ? encodedTool
+    : { ...encodedTool, description: title };
 }
 
 /** There was no audio content. Audio becomes an embedded resource with the same bytes and MIME type. */
-function encodeContent(content: ContentBlock): ContentBlock {
+function encodeAudio(content: ContentBlock): ContentBlock {
   if (content.type !== "audio") return content;
   const { annotations, data, mimeType } = content;
   const resource = { uri: `data:${mimeType},audio`, mimeType, blob: data };

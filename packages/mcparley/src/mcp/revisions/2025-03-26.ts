@@ -4,7 +4,7 @@ import type { Prompt } from "../prompts.ts";
 import type { SamplingContent, SamplingMessage } from "../sampling.ts";
 import { type Tool, moveStructuredContent } from "../tools.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-06-18.ts";
-import { type Encoder, deriveEncoder, without } from "./encoder.ts";
+import { type Encoder, deriveEncoder, mapMessages, omit } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
 /** Has batches, and no elicitation, structured results, resource links or titles. */
@@ -23,56 +23,51 @@ export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   resource: encodeResource,
   resourceTemplate: encodeResource,
   content: encodeContent,
-  callToolResult: (result) => moveStructuredContent({ ...result, content: result.content.map(encodeContent) }),
-  getPromptResult: (result) => ({
-    ...result,
-    messages: result.messages.map((message) => ({ ...message, content: encodeContent(message.content) })),
-  }),
+  callToolResult: moveStructuredContent,
   readResourceResult: (result) => ({
-    ...result,
-    contents: result.contents.map((content) => without(content, "_meta")),
+    ...newerEncoder.readResourceResult(result),
+    contents: result.contents.map((content) => omit(content, "_meta")),
   }),
-  implementation: (implementation) => without(implementation, "title"),
-  createMessage: (params) => ({
-    ...params,
-    messages: params.messages.map((message) => ({ ...message, content: encodeSampled(message.content) })),
-  }),
+  implementation: (implementation) => omit(newerEncoder.implementation(implementation), "title"),
+  createMessage: (params) => mapMessages(newerEncoder.createMessage(params), encodeSampled),
 });
 
 /** The title of a tool was part of its annotations. */
 function encodeTool(tool: Tool): Tool {
   const { title } = tool;
-  const encoded = without(tool, "title", "outputSchema", "_meta");
-  return title === undefined ? encoded : { ...encoded, annotations: { title, ...encoded.annotations } };
+  const encodedTool = omit(newerEncoder.tool(tool), "title", "outputSchema", "_meta");
+  return title === undefined ? encodedTool : { ...encodedTool, annotations: { title, ...encodedTool.annotations } };
 }
 
 function encodePrompt(prompt: Prompt): Prompt {
-  const encoded = describeByTitle(without(prompt, "_meta"));
-  if (!encoded.arguments) return encoded;
-  return { ...encoded, arguments: encoded.arguments.map(describeByTitle) };
+  const encodedPrompt = describeByTitle(omit(newerEncoder.prompt(prompt), "_meta"));
+  if (!encodedPrompt.arguments) return encodedPrompt;
+  return { ...encodedPrompt, arguments: encodedPrompt.arguments.map(describeByTitle) };
 }
 
 function encodeResource<T extends { title?: string; description?: string; annotations?: Annotations }>(resource: T): T {
-  return encodeAnnotations(describeByTitle(without(resource, "_meta")));
+  return encodeAnnotations(describeByTitle(omit(resource, "icons", "_meta")));
 }
 
 /** Prompts and resources had no title. The title replaces a missing description. */
 function describeByTitle<T extends { title?: string; description?: string }>(thing: T): T {
   const { title } = thing;
-  const encoded = without(thing, "title");
-  return title === undefined || encoded.description !== undefined ? encoded : { ...encoded, description: title };
+  const encodedThing = omit(thing, "title");
+  return title === undefined || encodedThing.description !== undefined
+    ? encodedThing
+    : { ...encodedThing, description: title };
 }
 
 function encodeAnnotations<T extends { annotations?: Annotations }>(thing: T): T {
   if (thing.annotations?.lastModified === undefined) return thing;
-  const annotations = without(thing.annotations, "lastModified");
-  return Object.keys(annotations).length > 0 ? { ...thing, annotations } : without(thing, "annotations");
+  const annotations = omit(thing.annotations, "lastModified");
+  return Object.keys(annotations).length > 0 ? { ...thing, annotations } : omit(thing, "annotations");
 }
 
 function encodeContent(content: ContentBlock): ContentBlock {
   if (content.type === "resource_link") return linkAsText(content);
-  const encoded = encodeAnnotations(without(content, "_meta"));
-  return encoded.type === "resource" ? { ...encoded, resource: without(encoded.resource, "_meta") } : encoded;
+  const block = encodeAnnotations(omit(content, "icons", "_meta"));
+  return block.type === "resource" ? { ...block, resource: omit(block.resource, "_meta") } : block;
 }
 
 /** Content had no `_meta`, and its annotations no time. Sampling has one block of text, image or audio in a message here. */

@@ -1,12 +1,11 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import type { ContentBlock } from "../content.ts";
 import type { ElicitParams, ElicitResult, RequestedSchema } from "../elicitation.ts";
 import { Notification } from "../methods.ts";
 import type { CreateMessageParams, SamplingContent, SamplingMessage } from "../sampling.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-11-25.ts";
-import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
+import { type EncodedElicitation, type Encoder, deriveEncoder, omit } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
 /** Has elicitation by form only, no icons, no tools in sampling, and no tasks. */
@@ -23,30 +22,15 @@ export const revision: Revision = {
 };
 
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
-  tool: (tool) => without(tool, "icons"),
-  prompt: (prompt) => without(prompt, "icons"),
-  resource: (resource) => without(resource, "icons"),
-  resourceTemplate: (template) => without(template, "icons"),
-  content: withoutIcons,
-  callToolResult: (result) =>
-    result.content.some(hasIcons) ? { ...result, content: result.content.map(withoutIcons) } : result,
-  getPromptResult: (result) => {
-    if (!result.messages.some(({ content }) => hasIcons(content))) return result;
-    const messages = result.messages.map((message) => ({ ...message, content: withoutIcons(message.content) }));
-    return { ...result, messages };
-  },
-  implementation: (implementation) => without(implementation, "icons", "description", "websiteUrl"),
+  tool: (tool) => omit(newerEncoder.tool(tool), "icons"),
+  prompt: (prompt) => omit(prompt, "icons"),
+  resource: (resource) => omit(resource, "icons"),
+  resourceTemplate: (template) => omit(template, "icons"),
+  content: (content) => omit(content, "icons"),
+  implementation: (implementation) => omit(implementation, "icons", "description", "websiteUrl"),
   elicitation: encodeElicitation,
   createMessage: encodeSampling,
 });
-
-function hasIcons(content: ContentBlock): boolean {
-  return "icons" in content;
-}
-
-function withoutIcons(content: ContentBlock): ContentBlock {
-  return without(content, "icons");
-}
 
 /** A sampling message held one content block, without tools. Several blocks become as many messages. */
 function encodeSampling(params: CreateMessageParams): CreateMessageParams {
@@ -57,12 +41,12 @@ function encodeSampling(params: CreateMessageParams): CreateMessageParams {
       "The protocol revision of this client has no sampling with tools (sampling.tools).",
     );
   }
-  return { ...without(params, "toolChoice"), messages };
+  return { ...omit(params, "toolChoice"), messages };
 }
 
 function splitMessage(message: SamplingMessage): SamplingMessage[] {
   const { content, role } = message;
-  return Array.isArray(content) ? content.map((block) => ({ role, content: block })) : [without(message, "_meta")];
+  return Array.isArray(content) ? content.map((block) => ({ role, content: block })) : [omit(message, "_meta")];
 }
 
 /**
@@ -86,7 +70,7 @@ function encodeElicitation(params: ElicitParams): EncodedElicitation {
     properties[name] = describeDefault(property.type === "array" ? asText(property) : withEnumNames(property));
   }
   return {
-    params: { ...form, requestedSchema: { ...without(form.requestedSchema, "$schema"), properties } },
+    params: { ...form, requestedSchema: { ...omit(form.requestedSchema, "$schema"), properties } },
     decode: (result) => (several.length === 0 ? result : splitTexts(result, several)),
   };
 }
@@ -97,7 +81,7 @@ function describeDefault(property: JsonObject): JsonObject {
   if (value === undefined || property.type === "boolean") return property;
   const hint = `Default: ${typeof value === "string" ? value : JSON.stringify(value)}.`;
   return {
-    ...without(property, "default"),
+    ...omit(property, "default"),
     description: typeof description === "string" ? `${description} ${hint}` : hint,
   };
 }
@@ -105,9 +89,9 @@ function describeDefault(property: JsonObject): JsonObject {
 function withEnumNames(property: JsonObject): JsonObject {
   const choices = readChoices(property.oneOf);
   if (!choices) return property;
-  const { oneOf: _, ...rest } = property;
+  const { oneOf: _, ...otherMembers } = property;
   return {
-    ...rest,
+    ...otherMembers,
     enum: choices.map((choice) => choice.const),
     enumNames: choices.map((choice) => choice.title ?? choice.const),
   };
@@ -116,12 +100,12 @@ function withEnumNames(property: JsonObject): JsonObject {
 function asText(property: JsonObject): JsonObject {
   const items = isObject(property.items) ? property.items : {};
   const values = readChoices(items.anyOf)?.map((choice) => choice.const) ?? (items.enum as string[] | undefined) ?? [];
-  const encoded: JsonObject = { type: "string" };
-  if (property.title !== undefined) encoded.title = property.title;
+  const textProperty: JsonObject = { type: "string" };
+  if (property.title !== undefined) textProperty.title = property.title;
   const hint = `Any of ${values.join(", ")}; separate several with commas.`;
-  encoded.description = typeof property.description === "string" ? `${property.description} ${hint}` : hint;
-  if (Array.isArray(property.default)) encoded.default = property.default.join(", ");
-  return encoded;
+  textProperty.description = typeof property.description === "string" ? `${property.description} ${hint}` : hint;
+  if (Array.isArray(property.default)) textProperty.default = property.default.join(", ");
+  return textProperty;
 }
 
 function splitTexts(result: ElicitResult, names: string[]): ElicitResult {

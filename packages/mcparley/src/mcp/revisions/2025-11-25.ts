@@ -4,7 +4,7 @@ import type { ElicitParams } from "../elicitation.ts";
 import { Method, Notification } from "../methods.ts";
 import { type CallToolResult, type Tool, moveStructuredContent } from "../tools.ts";
 import { encoder as newerEncoder } from "./2026-07-28.ts";
-import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
+import { type EncodedElicitation, type Encoder, deriveEncoder, omit } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
 /** The last revision with sessions and with requests that the server sends. */
@@ -62,14 +62,14 @@ export const revision: Revision = {
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   tool: requireObjectOutput,
   callToolResult: requireObjectContent,
-  readResourceResult: (result) => without(result, "ttlMs", "cacheScope"),
+  readResourceResult: (result) => omit(result, "ttlMs", "cacheScope"),
   elicitation: identifyUrl,
   createMessage: (params) => (params.tools ? { ...params, tools: params.tools.map(requireObjectOutput) } : params),
 });
 
 /** The output of a tool had to be an object. Any other output is in the text and in the `_meta` of the result. */
 function requireObjectOutput(tool: Tool): Tool {
-  return tool.outputSchema === undefined || tool.outputSchema.type === "object" ? tool : without(tool, "outputSchema");
+  return tool.outputSchema === undefined || tool.outputSchema.type === "object" ? tool : omit(tool, "outputSchema");
 }
 
 function requireObjectContent(result: CallToolResult): CallToolResult {
@@ -78,6 +78,6 @@ function requireObjectContent(result: CallToolResult): CallToolResult {
 }
 
 function identifyUrl(params: ElicitParams): EncodedElicitation {
-  const encoded = params.mode === "url" ? { elicitationId: crypto.randomUUID(), ...params } : params;
-  return { params: encoded, decode: (result) => result };
+  const encodedParams = params.mode === "url" ? { elicitationId: crypto.randomUUID(), ...params } : params;
+  return { params: encodedParams, decode: (result) => result };
 }

@@ -58,43 +58,30 @@ export const identity: Encoder = {
   createMessage: same,
 };
 
-/** Returns the encoder of an older revision: the encoder of the next newer revision, followed by the given changes. */
-export function deriveEncoder(newer: Encoder, changes: Partial<Encoder>): Encoder {
+/**
+ * Returns the encoder of an older revision: that of the next newer revision with some functions replaced. Each replacement
+ * calls the function that it replaces if both have an effect on the same value.
+ *
+ * `content` is also used for the content of results. `callToolResult` encodes the other members.
+ */
+export function deriveEncoder(newer: Encoder, replacements: Partial<Encoder>): Encoder {
+  const encoder = { ...newer, ...replacements };
+  const { content } = replacements;
+  if (!content) return encoder;
   return {
-    tool: chain(newer.tool, changes.tool),
-    prompt: chain(newer.prompt, changes.prompt),
-    resource: chain(newer.resource, changes.resource),
-    resourceTemplate: chain(newer.resourceTemplate, changes.resourceTemplate),
-    content: chain(newer.content, changes.content),
-    callToolResult: chain(newer.callToolResult, changes.callToolResult),
-    getPromptResult: chain(newer.getPromptResult, changes.getPromptResult),
-    readResourceResult: chain(newer.readResourceResult, changes.readResourceResult),
-    implementation: chain(newer.implementation, changes.implementation),
-    progress: chain(newer.progress, changes.progress),
-    elicitation: chainElicitation(newer.elicitation, changes.elicitation),
-    createMessage: chain(newer.createMessage, changes.createMessage),
+    ...encoder,
+    callToolResult: (result) => encoder.callToolResult({ ...result, content: result.content.map(content) }),
+    getPromptResult: (result) => mapMessages(result, content),
   };
 }
 
-function chain<T>(first: (value: T) => T, second: ((value: T) => T) | undefined): (value: T) => T {
-  if (!second) return first;
-  return first === same ? second : (value) => second(first(value));
-}
-
-function chainElicitation(
-  first: Encoder["elicitation"],
-  second: Encoder["elicitation"] | undefined,
-): Encoder["elicitation"] {
-  if (!second) return first;
-  return (params) => {
-    const newer = first(params);
-    const older = second(newer.params);
-    return { params: older.params, decode: (result) => newer.decode(older.decode(result)) };
-  };
+/** Encodes the content of messages. */
+export function mapMessages<C, T extends { messages: { content: C }[] }>(value: T, encode: (content: C) => C): T {
+  return { ...value, messages: value.messages.map((message) => ({ ...message, content: encode(message.content) })) };
 }
 
 /** Returns a copy of an object without some of its members, or the object itself if it has none of them. */
-export function without<T extends object>(value: T, ...keys: string[]): T {
+export function omit<T extends object>(value: T, ...keys: string[]): T {
   if (!keys.some((key) => key in value)) return value;
   // `delete` would make the object slow to serialize, which is the next thing that happens to it.
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) as T;
@@ -118,15 +105,15 @@ export function encodeResult(
   serverInfo: Implementation,
 ): JsonObject | Prepared {
   if (result instanceof Prepared) return result;
-  let encoded: object = result;
+  let encodedResult: object = result;
   if (method === Method.callTool && "content" in result) {
-    encoded = encoder.callToolResult(result as unknown as CallToolResult);
+    encodedResult = encoder.callToolResult(result as unknown as CallToolResult);
   } else if (method === Method.getPrompt && "messages" in result) {
-    encoded = encoder.getPromptResult(result as unknown as GetPromptResult);
+    encodedResult = encoder.getPromptResult(result as unknown as GetPromptResult);
   } else if (method === Method.readResource && "contents" in result) {
-    encoded = encoder.readResourceResult(result as unknown as ReadResourceResult);
+    encodedResult = encoder.readResourceResult(result as unknown as ReadResourceResult);
   }
-  return revision.typedResults ? withEnvelope(encoded as JsonObject, serverInfo) : (encoded as JsonObject);
+  return revision.typedResults ? withEnvelope(encodedResult as JsonObject, serverInfo) : (encodedResult as JsonObject);
 }
 
 /**

@@ -54,8 +54,8 @@ export const legacyRevisions: readonly Revision[] = /* @__PURE__ */ revisions.fi
 /**
  * Returns the revision of a new session: the requested one if it is among them, otherwise the newest. Undefined without any.
  */
-export function negotiateLegacy(requested: string, among: readonly Revision[]): Revision | undefined {
-  return among.find(({ version }) => version === requested) ?? among[0];
+export function negotiateLegacy(requestedVersion: string, among: readonly Revision[]): Revision | undefined {
+  return among.find(({ version }) => version === requestedVersion) ?? among[0];
 }
 
 const modernEncoders: ReadonlyMap<Revision, Encoder> = /* @__PURE__ */ new Map([[july2026.revision, july2026.encoder]]);

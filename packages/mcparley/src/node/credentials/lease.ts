@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readlink } from "node:fs/promises";
 import { hostname } from "node:os";
-import { onAbort, pause, routineEnd, within } from "../../rpc/abort.ts";
+import { onAbort, pause, routineEnd, settlesWithin } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -53,7 +53,7 @@ async function takeLease(name: string, owner: string, { store, clock, signal }: 
       const nextRelease = new Promise<void>((resolve) => (wake = resolve));
       signal?.throwIfAborted();
       if (await tryToTake(name, owner, store)) return;
-      await within(nextRelease, retryInterval, clock);
+      await settlesWithin(nextRelease, retryInterval, clock);
     }
   } finally {
     stopListening?.();

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { serverTransports } from "../../client/connect/transports.ts";
-import { openClient } from "../../client/connect/open-client.ts";
+import { openClient } from "../../client/open-client.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";

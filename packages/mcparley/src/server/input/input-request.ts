@@ -6,7 +6,7 @@ import type { ElicitParams, ElicitResult } from "../../mcp/elicitation.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { toRequestedSchema } from "../../mcp/form-schema.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { without } from "../../mcp/revisions/encoder.ts";
+import { omit } from "../../mcp/revisions/encoder.ts";
 import type { CreateMessageParams } from "../../mcp/sampling.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
@@ -122,14 +122,14 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
     if (isObject(params.requestedSchema)) warnOfSecrets(core, params.requestedSchema);
     // Visits have ids only in the revision that announces when they are complete.
     const hasIds = revision.serverNotifications.has(Notification.elicitationComplete);
-    const supportedParams = hasIds ? params : without(params, "elicitationId");
+    const supportedParams = hasIds ? params : omit(params, "elicitationId");
     const { params: encodedParams, decode } = encoder.elicitation(supportedParams as unknown as ElicitParams);
     return { params: { ...encodedParams }, decode: (result) => ({ ...decode(result as unknown as ElicitResult) }) };
   }
   if (method !== Method.createMessage) return { params, decode: (result) => result };
   // A client that has not declared the capability does not know this member (client/sampling, Capabilities).
   const hasContext = !revision.inputModes || peer.capabilities.sampling?.context;
-  const supportedParams = hasContext ? params : without(params, "includeContext");
+  const supportedParams = hasContext ? params : omit(params, "includeContext");
   const encodedParams = encoder.createMessage(supportedParams as unknown as CreateMessageParams);
   return { params: { ...encodedParams }, decode: (result) => result };
 }

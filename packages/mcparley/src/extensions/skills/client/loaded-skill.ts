@@ -1,5 +1,5 @@
 import type { CallOptions } from "../../../client/core.ts";
-import type { Client } from "../../../client/calls/client.ts";
+import type { Client } from "../../../client/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import type { ResourceContents } from "../../../mcp/content.ts";
 import { fromBase64 } from "../../../rpc/base64.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Client } from "../../../client/calls/client.ts";
+import type { Client } from "../../../client/client.ts";
 import { serverTransports } from "../../../client/connect/transports.ts";
-import { openClient } from "../../../client/connect/open-client.ts";
+import { openClient } from "../../../client/open-client.ts";
 import { Declined } from "../../../mcp/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { supportedVersions } from "../../../mcp/revisions/index.ts";

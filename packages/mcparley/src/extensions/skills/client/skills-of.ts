@@ -1,4 +1,4 @@
-import type { Client } from "../../../client/calls/client.ts";
+import type { Client } from "../../../client/client.ts";
 import { type PagedList, listOf, requireStrings } from "../../../client/lists/list-pages.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import type { Client } from "../../../client/calls/client.ts";
+import type { Client } from "../../../client/client.ts";
 import { serverTransports } from "../../../client/connect/transports.ts";
-import { openClient } from "../../../client/connect/open-client.ts";
+import { openClient } from "../../../client/open-client.ts";
 import type { ConnectOptions } from "../../../client/options.ts";
 import { ProtocolError } from "../../../rpc/errors.ts";
 import { Declined, ToolError } from "../../../mcp/errors.ts";

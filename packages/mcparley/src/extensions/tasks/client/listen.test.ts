@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { serverTransports } from "../../../client/connect/transports.ts";
-import type { Client } from "../../../client/calls/client.ts";
-import { openClient } from "../../../client/connect/open-client.ts";
+import type { Client } from "../../../client/client.ts";
+import { openClient } from "../../../client/open-client.ts";
 import type { Progress } from "../../../mcp/progress.ts";
 import type { Context } from "../../../server/core/context.ts";
 import { tool } from "../../../server/definition.ts";

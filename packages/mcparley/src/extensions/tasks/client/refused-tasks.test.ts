@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { openClient } from "../../../client/connect/open-client.ts";
+import { openClient } from "../../../client/open-client.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import { fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { initializeResult, peerTransports } from "../../../testing/peer-transports.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Client } from "../../../client/calls/client.ts";
-import { openClient } from "../../../client/connect/open-client.ts";
+import type { Client } from "../../../client/client.ts";
+import { openClient } from "../../../client/open-client.ts";
 import type { ConnectOptions } from "../../../client/options.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import type { JsonRpcRequest } from "../../../rpc/messages.ts";

@@ -1,4 +1,4 @@
-import type { Client } from "../../../client/calls/client.ts";
+import type { Client } from "../../../client/client.ts";
 import { readToolResult } from "../../../client/calls/tool-results.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import type { ListenExtension, Subscription } from "../../../client/subscriptions/subscription.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { openClient } from "../../../client/connect/open-client.ts";
+import { openClient } from "../../../client/open-client.ts";
 import { httpTransports } from "../../../http/client/transport.ts";
 import { toFetch } from "../../../http/fetch/to-fetch.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";

@@ -1,9 +1,9 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { connect } from "../../client.ts";
-import { createServer, prompt, resource, tool } from "../../server.ts";
+import { connect } from "../client.ts";
+import { createServer, prompt, resource, tool } from "../server.ts";
 import type { Client } from "./client.ts";
-import type { GetPromptResult } from "../../mcp/prompts.ts";
+import type { GetPromptResult } from "../mcp/prompts.ts";
 
 const server = createServer({
   name: "x",

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../rpc/messages.ts";
-import { prompt, resource, tool } from "../../server/definition.ts";
-import { createServer } from "../../server/create-server.ts";
-import { supportedVersions } from "../../mcp/revisions/index.ts";
-import { flushPromises } from "../../testing/fake-clock.ts";
-import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { serverTransports } from "../connect/transports.ts";
-import { openClient } from "../connect/open-client.ts";
+import type { JsonObject } from "../rpc/messages.ts";
+import { prompt, resource, tool } from "../server/definition.ts";
+import { createServer } from "../server/create-server.ts";
+import { supportedVersions } from "../mcp/revisions/index.ts";
+import { flushPromises } from "../testing/fake-clock.ts";
+import { modernPeer, peerTransports } from "../testing/peer-transports.ts";
+import { serverTransports } from "./connect/transports.ts";
+import { openClient } from "./open-client.ts";
 
 const server = createServer({
   name: "demo",

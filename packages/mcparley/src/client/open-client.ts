@@ -1,24 +1,26 @@
-import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../../rpc/pending-requests.ts";
-import { link } from "../../rpc/abort.ts";
-import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
-import { guarded } from "../../rpc/guarded.ts";
-import { Cache } from "../lists/cache.ts";
-import { makeCall } from "../calls/call.ts";
-import type { ClientCore, InputAnswers } from "../core.ts";
-import { Client } from "../calls/client.ts";
-import { KnownTools } from "../calls/known-tools.ts";
-import { toolPages } from "../lists/lists.ts";
-import { infoWithSafeIcons } from "../lists/safe-icons.ts";
-import { sendWithin } from "../calls/perform.ts";
-import { declaring, isExtensionList, preparedCapabilities } from "../client-capabilities.ts";
-import { loadLegacy } from "../legacy/load.ts";
-import { type ConnectOptions, checkTimeouts } from "../options.ts";
-import { ClientConnection } from "./client-connection.ts";
-import { negotiate } from "./find-revision.ts";
-import { serverMessages } from "./server-messages.ts";
-import { type Session, Sessions } from "./session.ts";
-import type { TransportFactory } from "./transports.ts";
+import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../rpc/pending-requests.ts";
+import { link } from "../rpc/abort.ts";
+import { checkTime, systemClock, wakefulClock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
+import type { Transport } from "../rpc/transport.ts";
+import { guarded } from "../rpc/guarded.ts";
+import { Cache } from "./lists/cache.ts";
+import { makeCall } from "./calls/call.ts";
+import type { ClientCore, InputAnswers } from "./core.ts";
+import { Client } from "./client.ts";
+import { KnownTools } from "./calls/known-tools.ts";
+import { toolPages } from "./lists/lists.ts";
+import { infoWithSafeIcons } from "./lists/safe-icons.ts";
+import { sendWithin } from "./calls/perform.ts";
+import { declaring, isExtensionList, preparedCapabilities } from "./client-capabilities.ts";
+import { loadLegacy } from "./legacy/load.ts";
+import { type ConnectOptions, checkTimeouts } from "./options.ts";
+import { ClientConnection } from "./connect/client-connection.ts";
+import type { Opening } from "./connect/handshake.ts";
+import { negotiate } from "./connect/find-revision.ts";
+import { serverMessages } from "./connect/server-messages.ts";
+import { type Session, Sessions } from "./connect/session.ts";
+import type { TransportFactory } from "./connect/transports.ts";
 
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
 const defaultProbe = 5000;
@@ -46,60 +48,62 @@ export async function openClient(transports: TransportFactory, options: ConnectO
   checkTime("pingInterval", options.pingInterval);
   const closing = new AbortController();
   /** The connections that are closed after the caller has aborted. */
-  const unfinished: Promise<void>[] = [];
+  const closings: Promise<void>[] = [];
   let { signal } = options;
-  const declared = transports.extension === undefined ? options : declaring(options, transports.extension);
-  const core: ClientCore = makeCore(transports, declared, {
+  const clientOptions = transports.extension === undefined ? options : declaring(options, transports.extension);
+  const core: ClientCore = makeCore(transports, clientOptions, {
     closing: closing.signal,
     sessions: new Sessions({
-      open: () => openSession(core, signal, (closed) => void unfinished.push(closed)),
-      once: transports.once === true,
-      lost: (reason) => core.report(reason),
+      open: () => openSession(core, { makeConnection, signal, closing: (end) => void closings.push(end) }),
+      opensOnce: transports.once === true,
+      onLost: (reason) => core.report(reason),
     }),
   });
+  const messages = serverMessages(core);
+  const makeConnection = (transport: Transport): ClientConnection =>
+    new ClientConnection(transport, core.clock, messages);
   const close = async (): Promise<void> => {
-    const closed = new LocalError("closed", "The client was closed.");
-    closing.abort(closed);
-    core.waits.failAll(closed);
+    const reason = new LocalError("closed", "The client was closed.");
+    closing.abort(reason);
+    core.waits.failAll(reason);
     // The work of extensions may continue for a limited time.
     await core.sessions.close(core.extensions?.finish(core));
-    await Promise.all(unfinished);
+    await Promise.all(closings);
   };
   try {
     // Few clients have extensions with code.
-    if (isExtensionList(declared.extensions)) core.extensions = (await import("../calls/extensions.ts")).extensionSteps;
+    if (isExtensionList(clientOptions.extensions))
+      core.extensions = (await import("./calls/extensions.ts")).extensionSteps;
     const { server } = await core.sessions.ensure();
     // The signal of the options only ends the first connection attempt.
     signal = undefined;
     if (options.pingInterval) (await loadLegacy()).startPings(core);
     return new Client({ core, server, close });
   } catch (error) {
-    const closed = close();
+    const end = close();
     // A process may take seconds to end. A caller that aborts does not wait for it.
-    if (!signal?.aborted) await closed;
+    if (!signal?.aborted) await end;
     throw error;
   }
 }
 
 async function openSession(
   core: ClientCore,
-  signal: AbortSignal | undefined,
-  closing: (closed: Promise<void>) => void,
+  { signal, ...opening }: Pick<Opening, "makeConnection" | "closing"> & { signal: AbortSignal | undefined },
 ): Promise<Session> {
-  const { transports, clock, offer, options } = core;
-  const linked = link(core.closing, signal);
+  const { transports, offer, options } = core;
+  const scope = link(core.closing, signal);
   try {
     const { connection, revision, server } = await negotiate({
+      ...opening,
       core,
       transports,
       clock: options.clock ?? wakefulClock,
       offer,
-      closing,
-      makeConnection: (transport) => new ClientConnection(transport, clock, serverMessages(core)),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
-      signal: linked.signal,
+      signal: scope.signal,
     });
     if (revision.kind === "modern") connection.accept(undefined);
     // It may be another server than before, or another version of it.
@@ -109,7 +113,7 @@ async function openSession(
     const info = server.info && infoWithSafeIcons(server.info, transports);
     return { connection, revision, server: { ...server, info }, mirrors };
   } finally {
-    linked.unlink();
+    scope.unlink();
   }
 }
 
@@ -128,7 +132,7 @@ function makeCore(
     sessions,
     // Most servers ask for no input, and the code needs the JSON Schema reader for forms.
     input: () =>
-      (input ??= import("../input/input-rounds.ts").then(({ inputAnswers }) => inputAnswers(options, core.report))),
+      (input ??= import("./input/input-rounds.ts").then(({ inputAnswers }) => inputAnswers(options, core.report))),
     extensions: undefined,
     subscriptions: undefined,
     offer: { info: options.info ?? defaultInfo, capabilities: preparedCapabilities(options) },
@@ -136,14 +140,14 @@ function makeCore(
     tools: new KnownTools(clock),
     waits: new PendingRequests(clock),
     running: new Set(),
-    unfinished: new Set(),
+    pendingWork: new Set(),
     logLevel: undefined,
     toolPages: (request) => toolPages(core, request),
-    sendWithin: (request, own, session) => sendWithin(makeCall(core, request, own), session),
-    inputSource: (during, signal) => ({
+    sendWithin: (request, requestOptions, session) => sendWithin(makeCall(core, request, requestOptions), session),
+    inputSource: (what, signal) => ({
       target: transports.target,
       server: sessions.current?.server.info,
-      during,
+      during: what,
       signal,
       progress() {},
     }),

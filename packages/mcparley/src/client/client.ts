@@ -1,23 +1,24 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import type { CompleteResult, CompletionReference } from "../../mcp/completion.ts";
-import type { LoggingLevel } from "../../mcp/logging.ts";
-import { Method, Notification } from "../../mcp/methods.ts";
-import type { GetPromptResult, Prompt } from "../../mcp/prompts.ts";
-import { findRevision } from "../../mcp/revisions/index.ts";
-import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/resources.ts";
-import type { CallToolResult, Tool } from "../../mcp/tools.ts";
-import { sendCustom } from "../connect/custom-notifications.ts";
-import type { ServerInfo } from "../connect/session.ts";
-import { type RequestOptions, checkTimeouts } from "../options.ts";
-import type { ServerChange, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
-import { type ToolCallArguments, type ToolCallValue, byName } from "../typed-client.ts";
-import type { CallOptions, CallRequest, ClientCore } from "../core.ts";
-import type { PagedList } from "../lists/list-pages.ts";
-import { listPrompts, listResourceTemplates, listResources, listTools } from "../lists/lists.ts";
-import { perform } from "./perform.ts";
-import { readToolResult, valueOf } from "./tool-results.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
+import { checkCustom } from "../mcp/custom-notifications.ts";
+import type { CompleteResult, CompletionReference } from "../mcp/completion.ts";
+import type { LoggingLevel } from "../mcp/logging.ts";
+import { Method, Notification } from "../mcp/methods.ts";
+import type { GetPromptResult, Prompt } from "../mcp/prompts.ts";
+import { findRevision } from "../mcp/revisions/index.ts";
+import type { ReadResourceResult, Resource, ResourceTemplate } from "../mcp/resources.ts";
+import type { CallToolResult, Tool } from "../mcp/tools.ts";
+import { requireSendable } from "./calls/check-request.ts";
+import type { ServerInfo } from "./connect/session.ts";
+import { type RequestOptions, checkTimeouts } from "./options.ts";
+import type { ServerChange, ListenFilter, Subscription } from "./subscriptions/subscription.ts";
+import { type ToolCallArguments, type ToolCallValue, byName } from "./typed-client.ts";
+import type { CallOptions, CallRequest, ClientCore } from "./core.ts";
+import type { PagedList } from "./lists/list-pages.ts";
+import { listEntries, listTools } from "./lists/lists.ts";
+import { perform } from "./calls/perform.ts";
+import { readToolResult, valueOf } from "./calls/tool-results.ts";
 
 interface ClientParts {
   core: ClientCore;
@@ -33,11 +34,13 @@ interface ClientParts {
  * next request.
  */
 export class Client {
-  readonly #parts: ClientParts;
+  readonly #core: ClientCore;
+  readonly #close: () => Promise<void>;
   #server: ServerInfo;
 
   constructor(parts: ClientParts) {
-    this.#parts = parts;
+    this.#core = parts.core;
+    this.#close = parts.close;
     this.#server = parts.server;
     // They are no members of the class, because only the type of a server defines their names.
     Object.defineProperties(this, {
@@ -96,17 +99,17 @@ export class Client {
 
   /** Lists the prompts of the server. See `listTools`. */
   listPrompts(options: RequestOptions = {}): PagedList<Prompt> {
-    return listPrompts(this.#core, options);
+    return listEntries(this.#core, Method.listPrompts, options);
   }
 
   /** Lists the resources of the server, without templates. See `listTools`. */
   listResources(options: RequestOptions = {}): PagedList<Resource> {
-    return listResources(this.#core, options);
+    return listEntries(this.#core, Method.listResources, options);
   }
 
   /** Lists the resource templates of the server. See `listTools`. */
   listResourceTemplates(options: RequestOptions = {}): PagedList<ResourceTemplate> {
-    return listResourceTemplates(this.#core, options);
+    return listEntries(this.#core, Method.listResourceTemplates, options);
   }
 
   /**
@@ -188,8 +191,8 @@ export class Client {
    */
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
     // A file of 16 MiB in base64, with its envelope: the largest file of a skill that hosts support.
-    const limited: CallOptions = { maxReply: 25_165_824, ...options };
-    const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, limited);
+    const callOptions: CallOptions = { maxReply: 25_165_824, ...options };
+    const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, callOptions);
     return withList<ReadResourceResult>(Method.readResource, result, "contents");
   }
 
@@ -219,7 +222,7 @@ export class Client {
     if (isObject(completion) && Array.isArray(completion.values)) {
       return { ...completion, values: completion.values.filter((value) => typeof value === "string") };
     }
-    throw malformed(Method.complete, 'an object "completion" with an array "values"');
+    throw malformedResult(Method.complete, 'an object "completion" with an array "values"');
   }
 
   /** Sends a request that has no effect, to check that the server answers. */
@@ -272,7 +275,9 @@ export class Client {
    * with `TypeError` for a name that MCP reserves, such as `notifications/progress`.
    */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    await sendCustom(this.#core, method, params);
+    checkCustom(method, params);
+    requireSendable({ what: method, params: params ?? {} });
+    (await this.#core.sessions.ensure()).connection.sendNotification(method, params);
   }
 
   /**
@@ -299,7 +304,7 @@ export class Client {
   ): Promise<Subscription> {
     checkTimeouts(options.timeout);
     // Many clients have no subscription, and its code is too large for the start.
-    const { Subscriptions } = await import("../subscriptions/subscriptions.ts");
+    const { Subscriptions } = await import("./subscriptions/subscriptions.ts");
     this.#core.subscriptions ??= new Subscriptions(this.#core);
     return this.#core.subscriptions.listen(filter, onChange, options);
   }
@@ -310,15 +315,11 @@ export class Client {
    * If calls were aborted whose tasks are not cancelled yet, waits up to two seconds for the cancellations.
    */
   close(): Promise<void> {
-    return this.#parts.close();
+    return this.#close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  get #core(): ClientCore {
-    return this.#parts.core;
   }
 }
 
@@ -331,9 +332,9 @@ function withList<T>(method: string, result: JsonObject, member: string): T {
   const value = result[member];
   if (Array.isArray(value)) return result as T;
   if (isObject(value) || typeof value === "string") return { ...result, [member]: [value] } as T;
-  throw malformed(method, `an array "${member}"`);
+  throw malformedResult(method, `an array "${member}"`);
 }
 
-function malformed(method: string, what: string): LocalError {
+function malformedResult(method: string, what: string): LocalError {
   return new LocalError("invalid_message", `The result of ${method} must contain ${what}.`);
 }
