@@ -1,3 +1,4 @@
+import { repeat } from "../rpc/clock.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../rpc/messages.ts";
 import type { Principal } from "../server/core/context.ts";
 import type { ServerCore } from "../server/core/server-core.ts";
@@ -60,7 +61,7 @@ export class ClusterNode {
   readonly #inbox: LogTail;
   readonly #broadcasts: LogTail;
   #joined: Promise<void> | undefined;
-  #timer: unknown;
+  #stopRenewal: (() => void) | undefined;
   #isFailing = false;
   #hasLeft = false;
 
@@ -68,8 +69,13 @@ export class ClusterNode {
     this.core = core;
     this.store = store;
     this.#receiver = receiver;
-    this.#inbox = this.#follow(inboxOf(this.id), (entry) => this.#receive(entry));
-    this.#broadcasts = this.#follow(broadcastLog, ({ value }) => receiver.onBroadcast(JSON.parse(value)));
+    const tail = { store, clock: core.clock, interval: pollInterval, report: core.report };
+    this.#inbox = new LogTail({ ...tail, log: inboxOf(this.id), take: (entry) => this.#receive(entry) });
+    this.#broadcasts = new LogTail({
+      ...tail,
+      log: broadcastLog,
+      take: ({ value }) => receiver.onBroadcast(JSON.parse(value)),
+    });
   }
 
   /** Starts to receive messages and to renew the lease, once. Rejects if the store is unavailable. */
@@ -84,10 +90,10 @@ export class ClusterNode {
   /** Deletes the lease, so that the other nodes see at once that this one has ended. */
   async leave(): Promise<void> {
     this.#hasLeft = true;
-    if (this.#timer !== undefined) this.core.clock.clearTimeout(this.#timer);
+    this.#stopRenewal?.();
     if (!this.#joined) return;
     await Promise.all([this.#inbox.stop(), this.#broadcasts.stop()]);
-    await this.store.delete(leaseOf(this.id)).catch((error: unknown) => this.core.report(error, undefined));
+    await this.store.delete(leaseOf(this.id)).catch(this.core.report);
   }
 
   async isAlive(node: string): Promise<boolean> {
@@ -114,7 +120,7 @@ export class ClusterNode {
     // Broadcasts from before this node existed do not concern it.
     const now = await this.store.append(broadcastLog, JSON.stringify({ about: "joined" }), retention);
     await Promise.all([this.#inbox.start(undefined), this.#broadcasts.start(now), this.#renewLease()]);
-    this.#renewLeaseLater();
+    if (!this.#hasLeft) this.#stopRenewal = repeat(this.core.clock, nodeLease / 3, () => void this.#renewOrReport());
   }
 
   async #receive({ value }: LogEntry): Promise<void> {
@@ -125,31 +131,22 @@ export class ClusterNode {
     if (text === undefined) return;
     this.#receiver.onMessage(JSON.parse(text));
     // If this fails, the value expires.
-    await this.store.delete(message.beside).catch((error: unknown) => this.core.report(error, undefined));
+    await this.store.delete(message.beside).catch(this.core.report);
   }
 
   async #renewLease(): Promise<void> {
     await this.store.set(leaseOf(this.id), "", { ttl: nodeLease });
   }
 
-  #renewLeaseLater(): void {
-    if (this.#hasLeft) return;
-    this.#timer = this.core.clock.setTimeout(() => {
-      this.#renewLeaseLater();
-      this.#renewLease().then(
-        () => (this.#isFailing = false),
-        (error: unknown) => {
-          if (!this.#isFailing) this.core.report(error, undefined);
-          this.#isFailing = true;
-        },
-      );
-    }, nodeLease / 3);
-  }
-
-  #follow(log: string, take: (entry: LogEntry) => void | Promise<void>): LogTail {
-    const { store, core } = this;
-    const report = (error: unknown): void => core.report(error, undefined);
-    return new LogTail({ store, log, clock: core.clock, interval: pollInterval, take, report });
+  /** Renews the lease. Reports the first of several failures in a row. */
+  async #renewOrReport(): Promise<void> {
+    try {
+      await this.#renewLease();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.core.report(error);
+      this.#isFailing = true;
+    }
   }
 }
 

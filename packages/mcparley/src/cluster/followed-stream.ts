@@ -1,6 +1,7 @@
 import { ErrorCode } from "../mcp/errors.ts";
 import { type RequestId, encode, failure, isObject, isRequestId } from "../rpc/messages.ts";
-import { LogTail } from "../store/log-tail.ts";
+import { repeat } from "../rpc/clock.ts";
+import { LogTail, readLog } from "../store/log-tail.ts";
 import { EventStream } from "../http/server/event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
@@ -9,7 +10,6 @@ import { type StreamHead, type StreamLog, endMark, eventId, firstEvent, writeEnt
 
 /** Milliseconds between two checks of the owner, and between two reads of the log without a notification. */
 const checkInterval = nodeLease / 2;
-const pageSize = 200;
 
 interface FollowedInit {
   /** The id of the stream. */
@@ -58,7 +58,7 @@ export class FollowedStream implements OpenExchange {
   #head: StreamHead;
   #isOwnerNotified = false;
   #isOver = false;
-  #timer: unknown;
+  #stopChecks: (() => void) | undefined;
   /** The owner had no lease at the last check. A node that could not reach the store for a moment renews its lease. */
   #isSuspect = false;
 
@@ -78,7 +78,7 @@ export class FollowedStream implements OpenExchange {
         writeEntry(this.#events, init.id, entry);
         if (entry.value === endMark) this.#end();
       },
-      report: (error) => core.report(error, undefined),
+      report: core.report,
     });
     open.add(this);
     if (init.polls) limits?.add(this.#limit);
@@ -97,8 +97,9 @@ export class FollowedStream implements OpenExchange {
       throw error;
     }
     if (this.#isOver) return;
-    this.#checkLater();
-    await this.#notifyOwner().catch((error: unknown) => node.core.report(error, undefined));
+    const { clock, report } = node.core;
+    this.#stopChecks = repeat(clock, checkInterval, () => void this.#checkOwner().catch(report));
+    await this.#notifyOwner().catch(report);
   }
 
   onInterval(): void {
@@ -112,10 +113,10 @@ export class FollowedStream implements OpenExchange {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { open, limits, node } = this.#init;
+    const { open, limits } = this.#init;
     open.remove(this);
     limits?.remove(this.#limit);
-    if (this.#timer !== undefined) node.core.clock.clearTimeout(this.#timer);
+    this.#stopChecks?.();
     void this.#tail.stop();
     this.#events.end();
   }
@@ -125,14 +126,6 @@ export class FollowedStream implements OpenExchange {
     const { node, owner, sessionId, id } = this.#init;
     await node.send(owner, { about: "carried", session: sessionId, stream: id });
     this.#isOwnerNotified = true;
-  }
-
-  #checkLater(): void {
-    const { node } = this.#init;
-    this.#timer = node.core.clock.setTimeout(() => {
-      this.#checkLater();
-      this.#checkOwner().catch((error: unknown) => node.core.report(error, undefined));
-    }, checkInterval);
   }
 
   async #checkOwner(): Promise<void> {
@@ -158,15 +151,11 @@ export class FollowedStream implements OpenExchange {
   /** Returns the ids of the requests whose replies are in the log. */
   async #readAnswered(): Promise<Set<RequestId>> {
     const answered = new Set<RequestId>();
-    for (let after: string | undefined; ;) {
-      const entries = await this.#init.log.readFrom(after, pageSize);
-      for (const { value } of entries) {
-        const message: unknown = value.startsWith("{") ? JSON.parse(value) : undefined;
-        if (isObject(message) && !("method" in message) && isRequestId(message.id)) answered.add(message.id);
-      }
-      after = entries.at(-1)?.position;
-      if (entries.length < pageSize) return answered;
+    for await (const { value } of readLog(this.#init.node.store, this.#init.log.name)) {
+      const message: unknown = value.startsWith("{") ? JSON.parse(value) : undefined;
+      if (isObject(message) && !("method" in message) && isRequestId(message.id)) answered.add(message.id);
     }
+    return answered;
   }
 }
 

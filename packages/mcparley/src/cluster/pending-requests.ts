@@ -49,7 +49,7 @@ export class PendingRequests {
       try {
         return await this.#renew(id);
       } catch (error) {
-        if (tries === 1) core.report(error, undefined);
+        if (tries === 1) core.report(error);
         await pause(core.clock, retryInterval);
       }
     }
@@ -59,13 +59,13 @@ export class PendingRequests {
   settled(id: string): void {
     const { core, store } = this.#node;
     this.#waiting.delete(id);
-    store.delete(this.#keyOf(id)).catch((error: unknown) => core.report(error, undefined));
+    store.delete(this.#keyOf(id)).catch(core.report);
   }
 
   /** Renews the keys of the requests that still wait. */
   renew(): void {
     const { core } = this.#node;
-    for (const id of this.#waiting) this.#renew(id).catch((error: unknown) => core.report(error, undefined));
+    for (const id of this.#waiting) this.#renew(id).catch(core.report);
   }
 
   /**

@@ -3,7 +3,15 @@ import type { Clock } from "../rpc/clock.ts";
 import { EventStream, type Events } from "../http/server/event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
-import { type StreamLog, endMark, eventId, firstEvent, keepAliveMark, writeEntry } from "./stream-log.ts";
+import {
+  type StreamHead,
+  type StreamLog,
+  endMark,
+  eventId,
+  firstEvent,
+  keepAliveMark,
+  writeEntry,
+} from "./stream-log.ts";
 
 /** Maximum number of tries to write an event that must not be lost, and milliseconds between them. */
 const maxTries = 300;
@@ -13,6 +21,7 @@ interface ResumableInit {
   /** The id of the stream within its session. */
   id: string;
   log: StreamLog;
+  head: StreamHead;
   /** Milliseconds that a client must wait before it reconnects. */
   retry: number;
   /** The stream starts with an empty event that has an id, so that a connection may end before the stream. */
@@ -175,7 +184,7 @@ export class ResumableStream implements Events {
 
   async #storeHead(): Promise<void> {
     try {
-      await this.#init.log.open();
+      await this.#init.log.open(this.#init.head);
       this.#isStored = true;
     } catch (error) {
       this.#init.report(error);

@@ -70,7 +70,7 @@ export class ResumableStreams implements Resumption {
     const stream = this.#streamsOf(session).get(id);
     if (stream && isReply) return this.#resumeReply(exchange, stream, after);
     if (!stream) {
-      const log = this.#logOf(session, id, { requests: [] });
+      const log = this.#logOf(session, id);
       const head = id === "" ? undefined : await log.head();
       if (!head) {
         // Not 404, because the client would conclude that the session has ended.
@@ -133,7 +133,8 @@ export class ResumableStreams implements Resumption {
     const { core } = this.#context;
     const stream = new ResumableStream({
       id,
-      log: this.#logOf(session, id, head),
+      log: this.#logOf(session, id),
+      head,
       retry: this.#options.retry,
       polls: session.session.revision.polls,
       limits: this.#limits,
@@ -144,7 +145,7 @@ export class ResumableStreams implements Resumption {
         onEnd?.();
       },
       clock: core.clock,
-      report: (error) => core.report(error, undefined),
+      report: core.report,
     });
     streams.set(id, stream);
     this.#refreshed.add(stream);
@@ -152,9 +153,9 @@ export class ResumableStreams implements Resumption {
     return stream;
   }
 
-  #logOf({ session, id: sessionId }: HttpSession, id: string, head: StreamHead): StreamLog {
+  #logOf({ session, id: sessionId }: HttpSession, id: string): StreamLog {
     const { ttl, maxLength } = this.#options;
-    return new StreamLog({ store: this.#node.store, session, sessionId, id, ttl, maxLength, head });
+    return new StreamLog({ store: this.#node.store, session, sessionId, id, ttl, maxLength });
   }
 
   #streamsOf(session: HttpSession): Map<string, ResumableStream> {

@@ -117,10 +117,7 @@ export class SessionSeats {
     if (max > 0 && (await claim(Math.floor(Math.random() * max), undefined))) return true;
     const previous = this.#searches.get(caller) ?? Promise.resolve();
     const search = previous.then(() => this.#search({ id, caller }, claim, displaced));
-    const settled = search.then(
-      () => {},
-      () => {},
-    );
+    const settled = Promise.allSettled([search]);
     this.#searches.set(caller, settled);
     try {
       return await search;

@@ -221,7 +221,7 @@ export class SessionStream {
   #enqueue(action: () => Promise<void> | void): Promise<unknown> {
     this.#lastAction = this.#lastAction.then(action).catch((error: unknown) => {
       const { core } = this.#init.node;
-      core.report(error, undefined);
+      core.report(error);
       if (this.#willRetry) return;
       this.#willRetry = true;
       core.clock.setTimeout(() => {

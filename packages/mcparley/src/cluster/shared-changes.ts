@@ -3,7 +3,7 @@ import { encode } from "../rpc/messages.ts";
 import { type Change, keyOf, toNotification } from "../server/core/changes.ts";
 import type { ServerCore } from "../server/core/server-core.ts";
 import { ChangeVersions } from "./change-versions.ts";
-import { LogTail, appendAndNotify } from "../store/log-tail.ts";
+import { LogTail, appendAndNotify, readLog } from "../store/log-tail.ts";
 import type { LogEntry, Store } from "../store/store.ts";
 
 /** Maximum number of changes that wait while the store is unavailable. Of several changes of the same thing, one waits. */
@@ -13,7 +13,6 @@ const retryInterval = 1_000;
 export const maxFlushWait = 30_000;
 /** Milliseconds between two reads of the log without a notification. */
 const pollInterval = 5_000;
-const pageSize = 500;
 const logName = "changes";
 /** Milliseconds for which changes are stored for clients without a stream, and the maximum number of changes. */
 const retention = { ttl: 86_400_000, maxLength: 10_000 };
@@ -83,7 +82,7 @@ export class SharedChanges {
       clock: core.clock,
       interval: pollInterval,
       take: (entry) => this.#receive(entry),
-      report: (error) => core.report(error, undefined),
+      report: core.report,
     });
   }
 
@@ -161,18 +160,17 @@ export class SharedChanges {
     const last = this.position;
     const changes = new Map<string, LoggedChange>();
     if (last === undefined || after === last) return [];
-    for (let from = after; ;) {
-      const entries = await this.#store.readFrom(logName, from, pageSize);
-      for (const entry of entries) {
-        const { change, version } = parse(entry);
-        if (!change || entry.position > last || this.#versions.isRepeated(change, version, entry.position)) continue;
+    for await (const entry of readLog(this.#store, logName, after)) {
+      const { position } = entry;
+      if (position > last) break;
+      const { change, version } = parse(entry);
+      if (change && !this.#versions.isRepeated(change, version, position)) {
         const key = keyOf(change);
         changes.delete(key);
-        changes.set(key, loggedChange(change, entry.position));
+        changes.set(key, loggedChange(change, position));
       }
-      from = entries.at(-1)?.position;
-      if (entries.length < pageSize || from === undefined || from >= last) return [...changes.values()];
     }
+    return [...changes.values()];
   }
 
   async stop(): Promise<void> {
@@ -207,7 +205,7 @@ export class SharedChanges {
       this.#round = this.#appendAll(++this.#begun).then(
         () => void (this.#failingSince = undefined),
         (error: unknown) => {
-          if (this.#failingSince === undefined) this.#core.report(error, undefined);
+          if (this.#failingSince === undefined) this.#core.report(error);
           this.#failingSince ??= clock.now();
         },
       );

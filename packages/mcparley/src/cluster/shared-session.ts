@@ -20,8 +20,9 @@ import { isUnavailable } from "../store/store-errors.ts";
 import { HttpSession, type OneWayMessage, type StandaloneStream } from "../http/server/sessions/http-session.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { PendingRequests, inputRequestOf } from "./pending-requests.ts";
-import { type StateChange, changeBy, markReady } from "./stored-sessions.ts";
-import type { SessionStream } from "./session-stream.ts";
+import { type StateChange, type StoredSessions, changeBy, markReady } from "./stored-sessions.ts";
+import { SessionStream } from "./session-stream.ts";
+import { type SharedChanges, maxFlushWait } from "./shared-changes.ts";
 import { noteVisit } from "./stored-visits.ts";
 
 /** Maximum length of an id, and of the reason of a cancellation or the message of a progress, in characters. */
@@ -30,23 +31,16 @@ const maxReasonLength = 200;
 
 interface SharedSessionInit {
   id: string;
-  now: number;
   caller: string;
   node: ClusterNode;
+  stored: StoredSessions;
+  changes: SharedChanges;
   /** A number that no other copy on this node has, also of the same session. */
   copy: number;
+  /** Milliseconds after which an idle session expires. */
+  idle: number;
   /** Milliseconds after which an input request expires in the store if its node no longer renews it. */
   requestTtl: number;
-  /** Writes a change of the session's state to the store. Rejects if the store is unavailable. */
-  change: (session: SharedSession, change: StateChange) => Promise<void>;
-  /** Creates the delivery of messages that belong to no request. */
-  createDelivery: (session: SharedSession) => SessionStream;
-  /** Called when a stream of the session was opened here. */
-  onStream: (session: SharedSession) => void;
-  /** Whether the changes that this process sent are stored. */
-  isFlushed: () => boolean;
-  /** Resolves when the changes that this process sent are stored. */
-  flushed: () => Promise<void>;
   /** Called when the session has ended, unless another node reports its end. */
   onEnded: (session: SharedSession, end: SessionEnd) => void;
 }
@@ -74,7 +68,7 @@ export class SharedSession extends HttpSession {
   #isLeft = false;
 
   constructor(init: SharedSessionInit) {
-    super(init.id, init.now, init.caller);
+    super(init.id, init.node.core.clock.now(), init.caller);
     this.#init = init;
     const requests = new PendingRequests(init.node, init.id, init.requestTtl);
     this.#requests = requests;
@@ -110,28 +104,29 @@ export class SharedSession extends HttpSession {
       const isHere = isRequestId(requestId) && this.session.isAnswering(requestId);
       if (!isHere) return this.#broadcastCancelled(params);
     }
-    if (method === Notification.initialized) await this.#init.change(this, markReady);
+    if (method === Notification.initialized) await this.#init.stored.update(this, markReady);
     void super.receive(received);
   }
 
   override beforeReply(request: JsonRpcRequest, pending: Awaitable<Reply | undefined>): Awaitable<Reply | undefined> {
     // Most requests change nothing. A promise would cost time in each of them.
-    if (!isPromise(pending) && this.#init.isFlushed() && !changeOf(request, pending)) return pending;
+    if (!isPromise(pending) && this.#init.changes.isFlushed && !changeOf(request, pending)) return pending;
     return this.#storeBeforeReply(request, pending);
   }
 
   async #storeBeforeReply(request: JsonRpcRequest, pending: Awaitable<Reply | undefined>): Promise<Reply | undefined> {
     const reply = await pending;
     const change = changeOf(request, reply);
-    await this.#init.flushed();
+    const { changes, stored } = this.#init;
+    await changes.flushed(maxFlushWait);
     if (!change) return reply;
     try {
-      await this.#init.change(this, change);
+      await stored.update(this, change);
       return reply;
     } catch (error) {
       if (error instanceof ProtocolError) return replyToError(request.id, error, this.session.revision);
       if (!isUnavailable(error)) throw error;
-      this.#init.node.core.report(error, undefined);
+      this.#init.node.core.report(error);
       const message = "The server's store is unavailable, so nothing was changed. Send the request again.";
       const refusal = new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
       return replyToError(request.id, refusal, this.session.revision);
@@ -146,7 +141,7 @@ export class SharedSession extends HttpSession {
   override attach(stream: StandaloneStream): void {
     super.attach(stream);
     this.delivery.streamOpened();
-    this.#init.onStream(this);
+    void this.#init.stored.renewSeat(this);
   }
 
   override detach(stream: StandaloneStream): void {
@@ -156,7 +151,8 @@ export class SharedSession extends HttpSession {
 
   /** The delivery of messages that belong to no request. */
   get delivery(): SessionStream {
-    return (this.#delivery ??= this.#init.createDelivery(this));
+    const { node, changes, idle } = this.#init;
+    return (this.#delivery ??= new SessionStream({ session: this, node, changes, ttl: idle }));
   }
 
   /** Processes a response or progress that the client sent to another node. */

@@ -14,8 +14,7 @@ import { type SessionTable, defaultIdleTimeout } from "../http/server/sessions/s
 import { type Broadcast, ClusterNode, type NodeMessage } from "./cluster-node.ts";
 import { SessionCopies } from "./session-copies.ts";
 import { type SessionRecord, parseRecord, StoredSessions } from "./stored-sessions.ts";
-import { SessionStream } from "./session-stream.ts";
-import { type SharedChanges, maxFlushWait } from "./shared-changes.ts";
+import type { SharedChanges } from "./shared-changes.ts";
 import { SharedSession } from "./shared-session.ts";
 
 /** Number of renewals of a session in use, per idle timeout. */
@@ -166,19 +165,15 @@ export class SharedSessions implements SessionTable {
   }
 
   #makeCopy(id: string, caller: string): SharedSession {
-    const { core, changes } = this.#init;
     return new SharedSession({
       id,
-      now: core.clock.now(),
       caller,
       node: this.node,
+      stored: this.#stored,
+      changes: this.#init.changes,
       copy: this.#made++,
+      idle: this.#idle,
       requestTtl: Math.max(60_000, 3 * this.#interval),
-      change: (session, change) => this.#stored.update(session, change),
-      isFlushed: () => changes.isFlushed,
-      flushed: () => changes.flushed(maxFlushWait),
-      createDelivery: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
-      onStream: (session) => void this.#stored.renewSeat(session),
       onEnded: (session, end) => void this.#report(session, end),
     });
   }
@@ -205,7 +200,7 @@ export class SharedSessions implements SessionTable {
 
   #use(copy: SharedSession): SharedSession {
     const mustRenew = this.#copies.use(copy, (victim) => {
-      this.#displace(victim).catch((error: unknown) => this.#init.core.report(error, undefined));
+      this.#displace(victim).catch(this.#init.core.report);
     });
     if (mustRenew) void this.#stored.renew(copy);
     return copy;
@@ -235,7 +230,7 @@ export class SharedSessions implements SessionTable {
   /** Ends an unused copy. Its record has expired, unless its client has continued on another process. */
   #onUnused(copy: SharedSession): void {
     const ended = this.#stored.read(copy.id).then((text) => text === undefined && copy.end(neverUsed));
-    ended.catch((error: unknown) => this.#init.core.report(error, undefined));
+    ended.catch(this.#init.core.report);
   }
 
   #endCopy(id: string, cause?: Error): void {
@@ -253,7 +248,7 @@ export class SharedSessions implements SessionTable {
     try {
       if (await this.#stored.claimEnd(id)) core.sessionEnded({ ...end, durationMs });
     } catch (error) {
-      core.report(error, undefined);
+      core.report(error);
     }
   }
 

@@ -48,7 +48,7 @@ export class SharedSse implements HttpSseRelay {
   close(id: string): void {
     this.#owners.delete(id);
     const { core, store } = this.#node;
-    store.delete(keyOf(id)).catch((error: unknown) => core.report(error, undefined));
+    store.delete(keyOf(id)).catch(core.report);
   }
 
   async stop(): Promise<void> {
@@ -64,7 +64,7 @@ export class SharedSse implements HttpSseRelay {
     this.#timer ??= core.clock.setTimeout(() => {
       this.#timer = undefined;
       if (this.#owners.size === 0) return;
-      renew().catch((error: unknown) => core.report(error, undefined));
+      renew().catch(core.report);
       this.#renewLater();
     }, ttl / 3);
   }

@@ -13,7 +13,7 @@ const visitTtl = 86_400_000;
 /** Stores the session whose client is asked for a visit to a URL. Reports an error of the store, and never rejects. */
 export async function noteVisit({ core, store }: ClusterNode, elicitationId: string, session: string): Promise<void> {
   await store.set(visitKey(elicitationId), session, { ttl: visitTtl }).catch((error: unknown) => {
-    core.report(error, undefined);
+    core.report(error);
   });
 }
 

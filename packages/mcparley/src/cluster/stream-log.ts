@@ -32,7 +32,6 @@ interface StreamLogInit {
   ttl: number;
   /** Maximum number of events. */
   maxLength: number;
-  head: StreamHead;
 }
 
 /**
@@ -49,8 +48,8 @@ export class StreamLog {
   }
 
   /** Stores that the stream exists, before the client gets its id. */
-  async open(): Promise<void> {
-    const { store, head, ttl } = this.#init;
+  async open(head: StreamHead): Promise<void> {
+    const { store, ttl } = this.#init;
     await store.set(this.#headKey, JSON.stringify(head), { ttl });
   }
 

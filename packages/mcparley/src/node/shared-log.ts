@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from "node:fs";
-import type { Clock } from "../rpc/clock.ts";
+import { type Clock, repeat } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { Tables } from "../store/tables.ts";
 import { type Change, apply, readLine, restore, snapshot, writeLine } from "./store-entry.ts";
@@ -51,7 +51,7 @@ export class SharedLog {
   #failure: Error | undefined;
   #closed = false;
   #watcher: FSWatcher | undefined;
-  #timer: unknown;
+  #stopPolling: (() => void) | undefined;
 
   constructor(log: StoreLog, { clock, maxBytes, erase = false }: SharedLogOptions) {
     this.#log = log;
@@ -196,7 +196,7 @@ export class SharedLog {
 
   /** Reads the messages of other processes as long as there are subscribers. */
   #watch(): void {
-    if (this.#timer !== undefined || this.#closed) return;
+    if (this.#stopPolling || this.#closed) return;
     const poll = (): void => void this.read(() => {}).catch(() => {});
     try {
       this.#watcher = watch(this.#log.folder, { persistent: false }, poll);
@@ -204,18 +204,14 @@ export class SharedLog {
     } catch {
       // The system cannot watch more files. The timer below is enough.
     }
-    const again = (): void => {
-      poll();
-      this.#timer = this.#clock.setTimeout(again, pollInterval);
-    };
-    this.#timer = this.#clock.setTimeout(again, pollInterval);
+    this.#stopPolling = repeat(this.#clock, pollInterval, poll);
   }
 
   #stopWatching(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stopPolling?.();
+    this.#stopPolling = undefined;
   }
 }
 

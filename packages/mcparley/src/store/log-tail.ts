@@ -1,5 +1,5 @@
 import { pause } from "../rpc/abort.ts";
-import type { Clock } from "../rpc/clock.ts";
+import { type Clock, repeat } from "../rpc/clock.ts";
 import { isUnavailable } from "./store-errors.ts";
 import type { AppendOptions, LogEntry, Store } from "./store.ts";
 
@@ -39,7 +39,7 @@ export class LogTail {
   #reading: Promise<void> | undefined;
   /** Whether entries may have been appended since the current read started. */
   #isBehind = false;
-  #timer: unknown;
+  #stopReads: (() => void) | undefined;
   /** Whether the last read failed. */
   #isFailing = false;
   #isStopped = false;
@@ -66,14 +66,15 @@ export class LogTail {
   }
 
   async #start(after: string | undefined): Promise<void> {
-    const { store, log } = this.#init;
+    const { store, log, clock, interval } = this.#init;
     // Messages before the position is set are ignored. The first `catchUp` reads their entries.
     const onMessage = (): void => void (this.#unsubscribe && this.catchUp());
     const unsubscribe = await store.subscribe(log, onMessage, onMessage);
     if (this.#isStopped) return unsubscribe();
     this.#unsubscribe = unsubscribe;
     this.#position = after;
-    this.#schedule();
+    // Messages can be lost, so the log is also read at intervals.
+    this.#stopReads = repeat(clock, interval, () => void this.catchUp());
     await this.catchUp();
   }
 
@@ -88,9 +89,8 @@ export class LogTail {
 
   /** Stops reading. An entry that is being processed is finished. */
   async stop(): Promise<void> {
-    const { clock } = this.#init;
     this.#isStopped = true;
-    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+    this.#stopReads?.();
     await this.#unsubscribe?.().catch(() => {});
   }
 
@@ -130,14 +130,15 @@ export class LogTail {
       await pause(clock, retryInterval);
     }
   }
+}
 
-  /** Reads at intervals, because messages can be lost. */
-  #schedule(): void {
-    const { clock, interval } = this.#init;
-    this.#timer = clock.setTimeout(() => {
-      this.#schedule();
-      void this.catchUp();
-    }, interval);
+/** Reads the entries of a log after a position, or all of them. */
+export async function* readLog(store: Store, log: string, after?: string): AsyncGenerator<LogEntry, void> {
+  for (let position = after; ;) {
+    const page = await store.readFrom(log, position, pageSize);
+    yield* page;
+    if (page.length < pageSize) return;
+    position = page.at(-1)?.position;
   }
 }
 

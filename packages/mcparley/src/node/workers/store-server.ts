@@ -36,7 +36,7 @@ export class StoreServer {
   /** By key. The leases that end first are first. */
   readonly #leases = new Map<string, Leases>();
   /** The last change of each key that waits for leases. Later changes of the key wait for it. */
-  readonly #changes = new Map<string, Promise<void>>();
+  readonly #changes = new Map<string, Promise<unknown>>();
   #lastDrop = 0;
 
   constructor(store: Store, clock: Clock = monotonicClock) {
@@ -153,10 +153,7 @@ export class StoreServer {
       await Promise.all([earlier, ...leases.map(([holder, until]) => this.#revoke(key, holder, until))]);
       return change();
     })();
-    const settled = changed.then(
-      () => {},
-      () => {},
-    );
+    const settled = Promise.allSettled([changed]);
     this.#changes.set(key, settled);
     void settled.then(() => {
       if (this.#changes.get(key) === settled) this.#changes.delete(key);

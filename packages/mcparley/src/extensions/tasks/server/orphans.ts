@@ -1,4 +1,5 @@
-import type { Clock } from "../../../rpc/clock.ts";
+import { type Clock, repeat } from "../../../rpc/clock.ts";
+import { readLog } from "../../../store/log-tail.ts";
 import type { Store } from "../../../store/store.ts";
 
 const runnersKey = "task-runners";
@@ -8,7 +9,6 @@ const startedLog = (runner: string): string => `tasks-begun:${runner}`;
 
 /** Maximum length of a process's log of started tasks. Running tasks are appended again before they drop out. */
 const maxLogged = 10_000;
-const pageSize = 200;
 /** Milliseconds after which the list of processes expires. */
 const listTtl = 30 * 86_400_000;
 
@@ -36,14 +36,14 @@ export class Orphans {
   readonly #id: string = crypto.randomUUID();
   #logged = 0;
   #joined: Promise<void> | undefined;
-  #timer: unknown;
+  readonly #stopSweeps: () => void;
   #failing = false;
   #ended = false;
 
   /** Starts the renewal of the lease and the search for dead processes. */
   constructor(init: OrphansInit) {
     this.#init = init;
-    this.#renewAndSweepLater();
+    this.#stopSweeps = repeat(init.clock, init.lease / 3, () => void this.#renewAndSweep());
   }
 
   /** Logs a task before it starts. Rejects if the store is unavailable; the task must not start then. */
@@ -62,7 +62,7 @@ export class Orphans {
   /** Deletes the lease of this process, so that its tasks are found at the next search. */
   async end(): Promise<void> {
     this.#ended = true;
-    this.#init.clock.clearTimeout(this.#timer);
+    this.#stopSweeps();
     if (this.#joined) await this.#init.store.delete(aliveKey(this.#id)).catch(this.#init.report);
   }
 
@@ -75,15 +75,6 @@ export class Orphans {
     const { store, lease } = this.#init;
     await store.set(aliveKey(this.#id), "", { ttl: lease });
     await this.#changeRunners((runners) => (runners.includes(this.#id) ? runners : [...runners, this.#id]));
-  }
-
-  #renewAndSweepLater(): void {
-    const { clock, lease } = this.#init;
-    this.#timer = clock.setTimeout(() => {
-      if (this.#ended) return;
-      this.#renewAndSweepLater();
-      void this.#renewAndSweep();
-    }, lease / 3);
   }
 
   async #renewAndSweep(): Promise<void> {
@@ -118,12 +109,10 @@ export class Orphans {
   /** Returns whether all tasks of a dead process are over or run again. */
   async #adoptAllOf(runner: string): Promise<boolean> {
     let isDone = true;
-    for (let after: string | undefined; ;) {
-      const entries = await this.#init.store.readFrom(startedLog(runner), after, pageSize);
-      for (const { value } of entries) isDone = (await this.#init.adopt(value)) && isDone;
-      after = entries.at(-1)?.position;
-      if (entries.length < pageSize) return isDone;
+    for await (const { value } of readLog(this.#init.store, startedLog(runner))) {
+      isDone = (await this.#init.adopt(value)) && isDone;
     }
+    return isDone;
   }
 
   async #changeRunners(change: (runners: string[]) => string[]): Promise<void> {

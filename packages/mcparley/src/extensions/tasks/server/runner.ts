@@ -41,7 +41,7 @@ export class Runner {
   constructor(core: ServerCore, defaults: TaskDefaults) {
     this.core = core;
     this.defaults = defaults;
-    const report = (error: unknown): void => core.report(error, undefined);
+    const { report } = core;
     this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock, report);
     this.#slots = new TaskSlots(defaults);
     this.#orphans = new Orphans({
@@ -111,10 +111,8 @@ export class Runner {
   }
 
   /** Stores the outcome of a task when its handler ends. */
-  finish(call: Call, run: TaskRun, ending: Promise<JsonObject>): Promise<void> {
-    const finished = this.#finish(call, run, ending);
-    call.waitUntil(finished);
-    return finished;
+  finish(call: Call, run: TaskRun, ending: Promise<JsonObject>): void {
+    call.waitUntil(this.#finish(call, run, ending));
   }
 
   async close(): Promise<void> {
@@ -208,7 +206,7 @@ export class Runner {
       await run.discard(() => table.leave(taskId, run.id));
       throw error;
     }
-    void this.finish(call, run, dispatchUnprepared(call));
+    this.finish(call, run, dispatchUnprepared(call));
     return run;
   }
 

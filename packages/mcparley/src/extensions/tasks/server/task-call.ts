@@ -49,13 +49,13 @@ export class TaskCall {
     );
     const response = await Promise.race([this.#created, ended]);
     if (response) {
-      void this.#runner.finish(this.#call, this.#run!, ending);
+      this.#runner.finish(this.#call, this.#run!, ending);
       return response;
     }
     const result = await ending;
     if (!this.#isRequested || result instanceof InputRequired) return result;
     // The call ended before it became a task. A client that requested a task must receive one, which is over.
-    void this.#runner.finish(this.#call, await this.#create({}), ending);
+    this.#runner.finish(this.#call, await this.#create({}), ending);
     return this.#created;
   }
 

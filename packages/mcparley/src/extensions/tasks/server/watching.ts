@@ -1,3 +1,4 @@
+import { repeat } from "../../../rpc/clock.ts";
 import { invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Call, CallSession } from "../../../server/core/call.ts";
@@ -19,17 +20,16 @@ export function watchTask(
   taskId: string,
   see: (record: TaskRecord | undefined) => boolean | void,
 ): () => void {
-  const { core, table, defaults } = runner;
-  const report = (error: unknown): void => core.report(error, undefined);
+  const { table, defaults } = runner;
+  const { clock, report } = runner.core;
   let isStopped = false;
   let isReading = false;
   let hasChanged = false;
-  let timer: unknown;
   let unsubscribe: (() => Promise<void>) | undefined;
 
   function stop(): void {
     isStopped = true;
-    if (timer !== undefined) core.clock.clearTimeout(timer);
+    stopReads();
     unsubscribe?.().catch(report);
     unsubscribe = undefined;
   }
@@ -54,17 +54,8 @@ export function watchTask(
     }
   }
 
-  /** Reads once per lease, also without a notification, because a process that has died sends none. */
-  function readLater(): void {
-    timer = core.clock.setTimeout(() => {
-      if (isStopped) return;
-      readLater();
-      void read();
-    }, defaults.lease);
-  }
-
-  // Without the subscription, the task is still read once per lease.
-  readLater();
+  // The task is also read once per lease: the subscription can fail, and a process that has died sends no notification.
+  const stopReads = repeat(clock, defaults.lease, () => void read());
   table
     .watch(taskId, () => void read())
     .then((subscribed) => {
