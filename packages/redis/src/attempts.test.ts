@@ -1,12 +1,12 @@
 import { fakeClock, flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
-import { type Attempt, makeAttempts } from "./attempts.ts";
+import { type Attempt, Attempts } from "./attempts.ts";
 
 const limit = 2_000;
 
 function run(attempt: (attempt: Attempt) => Promise<string>) {
   const clock = fakeClock();
-  const attempts = makeAttempts(limit, clock);
+  const attempts = new Attempts(limit, clock);
   const done = attempts.run("get", attempt);
   done.catch(() => {});
   return { clock, attempts, done };

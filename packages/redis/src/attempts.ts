@@ -12,38 +12,40 @@ export interface Attempt {
 }
 
 /** Retries operations after transient failures, until the time limit of the operation. */
-export interface Attempts {
+export class Attempts {
+  readonly #limit: number;
+  readonly #clock: Clock;
+  #isClosed = false;
+
+  /** `limit` is the time limit of an operation in milliseconds. */
+  constructor(limit: number, clock: Clock) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
   /** Rejects with `store_unavailable` after the time limit or if the server refuses, and with `closed` after `close`. */
-  run<T>(operation: string, attempt: (attempt: Attempt) => Promise<T>): Promise<T>;
-  close(): void;
-}
-
-/** `limit` is the time limit of an operation in milliseconds. */
-export function makeAttempts(limit: number, clock: Clock): Attempts {
-  let isClosed = false;
-
-  return {
-    async run(operation, attempt) {
-      const end = clock.now() + limit;
-      let failure: unknown;
-      for (let pause = firstPause, again = false; ; pause = Math.min(longestPause, 2 * pause), again = true) {
-        if (isClosed) throw new LocalError("closed", "The store was closed.");
-        const within = end - clock.now();
-        if (within <= 0) throw unavailable(operation, failure, limit);
-        try {
-          return await withTimeout(attempt({ within, again }), within, clock);
-        } catch (error) {
-          if (isRefusal(error)) throw refused(operation, error);
-          // On a timeout (undefined), keep the previous failure: it is a more useful cause.
-          failure = error ?? failure;
-        }
-        await new Promise<void>((resolve) => clock.setTimeout(resolve, Math.min(pause, end - clock.now())));
+  async run<T>(operation: string, attempt: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const clock = this.#clock;
+    const end = clock.now() + this.#limit;
+    let failure: unknown;
+    for (let pause = firstPause, again = false; ; pause = Math.min(longestPause, 2 * pause), again = true) {
+      if (this.#isClosed) throw new LocalError("closed", "The store was closed.");
+      const within = end - clock.now();
+      if (within <= 0) throw unavailable(operation, failure, this.#limit);
+      try {
+        return await withTimeout(attempt({ within, again }), within, clock);
+      } catch (error) {
+        if (isRefusal(error)) throw refused(operation, error);
+        // On a timeout (undefined), keep the previous failure: it is a more useful cause.
+        failure = error ?? failure;
       }
-    },
-    close() {
-      isClosed = true;
-    },
-  };
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, Math.min(pause, end - clock.now())));
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
 }
 
 /** Rejects with undefined after `ms` milliseconds. */

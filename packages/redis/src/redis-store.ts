@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "mcparley";
 import type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "mcparley/server";
-import { type Attempts, makeAttempts, textOf } from "./attempts.ts";
+import { Attempts, textOf } from "./attempts.ts";
 import type { Connection, IoredisClient, RedisClient } from "./connection.ts";
 import { idOf, positionOf, stampGenerator, unstamped } from "./encoding.ts";
 import { ioredisConnection } from "./ioredis.ts";
@@ -66,7 +66,7 @@ class RedisStore implements Store {
     if (typeof prefix !== "string") throw new TypeError(`redisStore needs a string as prefix; got ${String(prefix)}.`);
     if (!(timeout > 0)) throw new TypeError(`redisStore needs a timeout above 0 ms; got ${String(timeout)}.`);
     this.#prefix = prefix;
-    this.#attempts = makeAttempts(timeout, clock);
+    this.#attempts = new Attempts(timeout, clock);
     this.#isSharded = memoized(() => hasShards(this.#connection, this.#attempts, this.#channelName("")));
     this.#connection = isIoredis(client)
       ? ioredisConnection(client, this.#isSharded)

@@ -57,6 +57,8 @@ export class ClusterNode {
   readonly id: string = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
   readonly store: Store;
   readonly core: ServerCore;
+  /** Reports an error that belongs to no call. */
+  readonly report = (error: unknown): void => this.core.report(error, undefined);
   readonly #receiver: Receiver;
   readonly #inbox: LogTail;
   readonly #broadcasts: LogTail;
@@ -69,7 +71,7 @@ export class ClusterNode {
     this.core = core;
     this.store = store;
     this.#receiver = receiver;
-    const tail = { store, clock: core.clock, interval: pollInterval, report: core.report };
+    const tail = { store, clock: core.clock, interval: pollInterval, report: this.report };
     this.#inbox = new LogTail({ ...tail, log: inboxOf(this.id), take: (entry) => this.#receive(entry) });
     this.#broadcasts = new LogTail({
       ...tail,
@@ -93,7 +95,7 @@ export class ClusterNode {
     this.#stopRenewal?.();
     if (!this.#joined) return;
     await Promise.all([this.#inbox.stop(), this.#broadcasts.stop()]);
-    await this.store.delete(leaseOf(this.id)).catch(this.core.report);
+    await this.store.delete(leaseOf(this.id)).catch(this.report);
   }
 
   async isAlive(node: string): Promise<boolean> {
@@ -131,7 +133,7 @@ export class ClusterNode {
     if (text === undefined) return;
     this.#receiver.onMessage(JSON.parse(text));
     // If this fails, the value expires.
-    await this.store.delete(message.beside).catch(this.core.report);
+    await this.store.delete(message.beside).catch(this.report);
   }
 
   async #renewLease(): Promise<void> {
@@ -144,7 +146,7 @@ export class ClusterNode {
       await this.#renewLease();
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.core.report(error);
+      if (!this.#isFailing) this.report(error);
       this.#isFailing = true;
     }
   }

@@ -78,7 +78,7 @@ export class FollowedStream implements OpenExchange {
         writeEntry(this.#events, init.id, entry);
         if (entry.value === endMark) this.#end();
       },
-      report: core.report,
+      report: node.report,
     });
     open.add(this);
     if (init.polls) limits?.add(this.#limit);
@@ -97,8 +97,8 @@ export class FollowedStream implements OpenExchange {
       throw error;
     }
     if (this.#isOver) return;
-    const { clock, report } = node.core;
-    this.#stopChecks = repeat(clock, checkInterval, () => void this.#checkOwner().catch(report));
+    const { report } = node;
+    this.#stopChecks = repeat(node.core.clock, checkInterval, () => void this.#checkOwner().catch(report));
     await this.#notifyOwner().catch(report);
   }
 

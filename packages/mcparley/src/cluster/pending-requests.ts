@@ -43,13 +43,13 @@ export class PendingRequests {
    * store is unavailable: no process could receive the response then, because it needs the session's record.
    */
   async asking(id: string): Promise<void> {
-    const { core } = this.#node;
+    const { core, report } = this.#node;
     this.#waiting.add(id);
     for (let tries = 1; this.#waiting.has(id); tries++) {
       try {
         return await this.#renew(id);
       } catch (error) {
-        if (tries === 1) core.report(error);
+        if (tries === 1) report(error);
         await pause(core.clock, retryInterval);
       }
     }
@@ -57,15 +57,14 @@ export class PendingRequests {
 
   /** Called when a request is answered or abandoned. */
   settled(id: string): void {
-    const { core, store } = this.#node;
+    const { report, store } = this.#node;
     this.#waiting.delete(id);
-    store.delete(this.#keyOf(id)).catch(core.report);
+    store.delete(this.#keyOf(id)).catch(report);
   }
 
   /** Renews the keys of the requests that still wait. */
   renew(): void {
-    const { core } = this.#node;
-    for (const id of this.#waiting) this.#renew(id).catch(core.report);
+    for (const id of this.#waiting) this.#renew(id).catch(this.#node.report);
   }
 
   /**

@@ -145,7 +145,7 @@ export class ResumableStreams implements Resumption {
         onEnd?.();
       },
       clock: core.clock,
-      report: core.report,
+      report: this.#node.report,
     });
     streams.set(id, stream);
     this.#refreshed.add(stream);

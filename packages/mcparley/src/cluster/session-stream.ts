@@ -220,8 +220,8 @@ export class SessionStream {
   /** Runs actions one after another. If the store fails, retries everything after one second. */
   #enqueue(action: () => Promise<void> | void): Promise<unknown> {
     this.#lastAction = this.#lastAction.then(action).catch((error: unknown) => {
-      const { core } = this.#init.node;
-      core.report(error);
+      const { core, report } = this.#init.node;
+      report(error);
       if (this.#willRetry) return;
       this.#willRetry = true;
       core.clock.setTimeout(() => {

@@ -82,7 +82,7 @@ export class SharedChanges {
       clock: core.clock,
       interval: pollInterval,
       take: (entry) => this.#receive(entry),
-      report: core.report,
+      report: (error) => core.report(error, undefined),
     });
   }
 
@@ -205,7 +205,7 @@ export class SharedChanges {
       this.#round = this.#appendAll(++this.#begun).then(
         () => void (this.#failingSince = undefined),
         (error: unknown) => {
-          if (this.#failingSince === undefined) this.#core.report(error);
+          if (this.#failingSince === undefined) this.#core.report(error, undefined);
           this.#failingSince ??= clock.now();
         },
       );

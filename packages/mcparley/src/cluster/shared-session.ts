@@ -126,7 +126,7 @@ export class SharedSession extends HttpSession {
     } catch (error) {
       if (error instanceof ProtocolError) return replyToError(request.id, error, this.session.revision);
       if (!isUnavailable(error)) throw error;
-      this.#init.node.core.report(error);
+      this.#init.node.report(error);
       const message = "The server's store is unavailable, so nothing was changed. Send the request again.";
       const refusal = new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
       return replyToError(request.id, refusal, this.session.revision);

@@ -200,7 +200,7 @@ export class SharedSessions implements SessionTable {
 
   #use(copy: SharedSession): SharedSession {
     const mustRenew = this.#copies.use(copy, (victim) => {
-      this.#displace(victim).catch(this.#init.core.report);
+      this.#displace(victim).catch(this.node.report);
     });
     if (mustRenew) void this.#stored.renew(copy);
     return copy;
@@ -230,7 +230,7 @@ export class SharedSessions implements SessionTable {
   /** Ends an unused copy. Its record has expired, unless its client has continued on another process. */
   #onUnused(copy: SharedSession): void {
     const ended = this.#stored.read(copy.id).then((text) => text === undefined && copy.end(neverUsed));
-    ended.catch(this.#init.core.report);
+    ended.catch(this.node.report);
   }
 
   #endCopy(id: string, cause?: Error): void {
@@ -248,7 +248,7 @@ export class SharedSessions implements SessionTable {
     try {
       if (await this.#stored.claimEnd(id)) core.sessionEnded({ ...end, durationMs });
     } catch (error) {
-      core.report(error);
+      this.node.report(error);
     }
   }
 

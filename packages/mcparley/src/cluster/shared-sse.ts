@@ -47,8 +47,8 @@ export class SharedSse implements HttpSseRelay {
 
   close(id: string): void {
     this.#owners.delete(id);
-    const { core, store } = this.#node;
-    store.delete(keyOf(id)).catch(core.report);
+    const { report, store } = this.#node;
+    store.delete(keyOf(id)).catch(report);
   }
 
   async stop(): Promise<void> {
@@ -57,14 +57,14 @@ export class SharedSse implements HttpSseRelay {
   }
 
   #renewLater(): void {
-    const { core, store } = this.#node;
+    const { core, report, store } = this.#node;
     const renew = async (): Promise<void> => {
       for (const [id, owner] of this.#owners) await store.set(keyOf(id), owner, { ttl });
     };
     this.#timer ??= core.clock.setTimeout(() => {
       this.#timer = undefined;
       if (this.#owners.size === 0) return;
-      renew().catch(core.report);
+      renew().catch(report);
       this.#renewLater();
     }, ttl / 3);
   }

@@ -118,7 +118,7 @@ export class StoredSessions {
       copy.delivery.save();
     } catch (error) {
       copy.renewedAt = before;
-      core.report(error);
+      node.report(error);
     }
   }
 
@@ -129,7 +129,7 @@ export class StoredSessions {
       // The record can be extended between two renewals of its seat, by a change of its state.
       if (!(await this.#seats.renew(copy, idle + 2 * interval))) await this.delete(copy.id, displaced);
     } catch (error) {
-      node.core.report(error);
+      node.report(error);
     }
   }
 

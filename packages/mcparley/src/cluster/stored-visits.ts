@@ -11,10 +11,8 @@ import { keyOf } from "./stored-sessions.ts";
 const visitTtl = 86_400_000;
 
 /** Stores the session whose client is asked for a visit to a URL. Reports an error of the store, and never rejects. */
-export async function noteVisit({ core, store }: ClusterNode, elicitationId: string, session: string): Promise<void> {
-  await store.set(visitKey(elicitationId), session, { ttl: visitTtl }).catch((error: unknown) => {
-    core.report(error);
-  });
+export async function noteVisit({ report, store }: ClusterNode, elicitationId: string, session: string): Promise<void> {
+  await store.set(visitKey(elicitationId), session, { ttl: visitTtl }).catch(report);
 }
 
 /** Notifies the client of a session of any process that a visit is complete. Returns false if no session has the visit. */

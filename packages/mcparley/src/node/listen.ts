@@ -95,7 +95,7 @@ export async function listen(
     await close(http, endpoint, sockets);
     throw error;
   }
-  http.on("error", core.report);
+  http.on("error", (error) => core.report(error, undefined));
   let closing: Promise<void> | undefined;
   return {
     url,

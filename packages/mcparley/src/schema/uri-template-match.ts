@@ -1,3 +1,4 @@
+import { decodePercent } from "../rpc/percent-encoding.ts";
 import {
   type LiteralStep,
   type PairsStep,
@@ -158,8 +159,8 @@ function take(step: Step, text: string, found: Found): boolean {
   if (step.kind === "literal") return true;
   if (step.kind === "pairs") return takePairs(step, text.slice(1), found);
   const value = text.slice(step.prefix.length);
-  if (!step.variable.explode) return assign(found, step.variable, decodeValue(value));
-  const items = value.split(step.separator).map(decodeValue);
+  if (!step.variable.explode) return assign(found, step.variable, decodePercent(value));
+  const items = value.split(step.separator).map(decodePercent);
   return items.every((item) => item !== undefined) && assign(found, step.variable, items);
 }
 
@@ -169,7 +170,7 @@ function takePairs({ names, rest, separator }: PairsStep, text: string, found: F
   for (const pair of text.split(separator)) {
     const [name = ""] = pair.split("=", 1);
     const variable = names.get(name) ?? rest;
-    const value = decodeValue(variable === names.get(name) ? pair.slice(name.length + 1) : pair);
+    const value = decodePercent(variable === names.get(name) ? pair.slice(name.length + 1) : pair);
     if (variable === undefined || value === undefined) return false;
     if (variable.explode) {
       const list = lists.get(variable);
@@ -190,13 +191,4 @@ function assign({ values, prefixes }: Found, variable: Variable, value: string |
   const known = values[variable.name];
   values[variable.name] = value;
   return known === undefined || String(known) === String(value);
-}
-
-/** Decodes a value. Returns undefined if it is not valid UTF-8. */
-export function decodeValue(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -104,11 +104,11 @@ export class PreparedServer implements ServerCore {
     void this.observers?.then((observers) => observers.sessionEnded(end));
   }
 
-  readonly report = (error: unknown, call?: Call): void => {
+  report(error: unknown, call: Call | undefined): void {
     const { onError } = this.definition;
     onError?.(error, call);
     if (!onError || this.observers) void this.#loadObservers().then((observers) => observers.failed(error, call));
-  };
+  }
 
   warn(text: string): void {
     void this.#loadObservers().then((observers) => observers.warned(text));

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
+import { decodePercent } from "../../rpc/percent-encoding.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
 import { type Dialect, dialectOf, subschemasOf } from "./keywords.ts";
 import { type CheckKeywords, keywordCheck } from "./shapes.ts";
@@ -189,7 +190,7 @@ class DocumentReader {
   #resolve(reference: string, from: Place): Place {
     const [before, fragment = ""] = splitAtHash(reference);
     const resource = before ? this.#resourceAt(this.#absolute(before, from), reference) : from.resource;
-    const name = decode(fragment);
+    const name = decodePercent(fragment) ?? fragment;
     if (name === "") return resource.root;
     const target = name.startsWith("/") ? this.#followPointer(name, resource) : resource.anchors.get(name);
     return (
@@ -238,12 +239,4 @@ class DocumentReader {
 function splitAtHash(reference: string): [before: string, fragment: string | undefined] {
   const index = reference.indexOf("#");
   return index === -1 ? [reference, undefined] : [reference.slice(0, index), reference.slice(index + 1)];
-}
-
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }

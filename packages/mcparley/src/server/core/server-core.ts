@@ -147,7 +147,7 @@ export interface ServerCore {
   /** Notifies observers of a session that ended. */
   sessionEnded(end: SessionEnd): void;
   /** Passes an error that is hidden from the client to `onError` and the observers; to the console if none takes errors. */
-  report(this: void, error: unknown, call?: Call): void;
+  report(error: unknown, call: Call | undefined): void;
   /** Passes a warning about the definition to `onWarning`, or writes it to the console. Does so once for each text. */
   warn(text: string): void;
   /**

@@ -5,6 +5,7 @@ import type { ResourceContents } from "../../../mcp/content.ts";
 import { fromBase64 } from "../../../rpc/base64.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
+import { decodePercent } from "../../../rpc/percent-encoding.ts";
 import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { FrontMatterError } from "../front-matter/yaml.ts";
 import {
@@ -173,15 +174,8 @@ function pathsOf(root: string, file: string): string[] {
   const isUri = /^[a-z][a-z\d+.-]*:/i.test(reference);
   if (isUri && !reference.startsWith(`${root}/`)) return [];
   const path = isUri ? reference.slice(root.length + 1) : reference.replace(/^(?:\.\/)+/, "");
-  return [...(isUri ? [] : [path]), ...decoded(path)].filter(isPlainPath);
-}
-
-function decoded(path: string): string[] {
-  try {
-    return [decodeURIComponent(path)];
-  } catch {
-    return [];
-  }
+  const decodedPath = decodePercent(path);
+  return [...(isUri ? [] : [path]), ...(decodedPath === undefined ? [] : [decodedPath])].filter(isPlainPath);
 }
 
 /**

@@ -7,7 +7,7 @@ import { isGranted, requireScopes } from "../../../server/core/scopes.ts";
 import type { ResourceRegistry } from "../../../server/core/definition-types.ts";
 import { skillsId, uriOf } from "../skill-entry.ts";
 import { Catalog } from "./catalog.ts";
-import { fileResource, skillMethods, skillPages } from "./methods.ts";
+import { fileResource, skillMethods, SkillPages } from "./methods.ts";
 import { type Skill, readFile } from "./skill.ts";
 
 /** Options of `skills`. */
@@ -47,7 +47,7 @@ export function skills(
   { directoryRead = true }: SkillsOptions = {},
 ): Skills {
   const catalog = new Catalog();
-  const pages = skillPages(catalog);
+  const pages = new SkillPages(catalog);
   for (const [path, skill] of Object.entries(given)) catalog.set(path, skill);
   const files = offerFiles(catalog);
 

@@ -32,6 +32,8 @@ interface NewTask extends TaskTiming {
 export class Runner {
   readonly table: TaskTable;
   readonly core: ServerCore;
+  /** Reports an error that belongs to no call. */
+  readonly report = (error: unknown): void => this.core.report(error, undefined);
   readonly defaults: TaskDefaults;
   readonly #slots: TaskSlots;
   readonly #orphans: Orphans;
@@ -41,8 +43,7 @@ export class Runner {
   constructor(core: ServerCore, defaults: TaskDefaults) {
     this.core = core;
     this.defaults = defaults;
-    const { report } = core;
-    this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock, report);
+    this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock, this.report);
     this.#slots = new TaskSlots(defaults);
     this.#orphans = new Orphans({
       store: this.table.store,
@@ -51,7 +52,7 @@ export class Runner {
       maxTtlMs: defaults.maxTtlMs,
       running: () => this.#slots.taskIds(),
       adopt: (taskId) => this.#adopt(taskId),
-      report,
+      report: this.report,
     });
   }
 

@@ -1,3 +1,4 @@
+import { within } from "../../../rpc/abort.ts";
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
@@ -211,12 +212,7 @@ export class TaskRun {
         if (!isUnavailable(error)) throw error;
         this.#reportOnce(error);
       }
-      let timer: unknown;
-      const pause = new Promise<void>((resolve) => {
-        timer = clock.setTimeout(resolve, lease / triesPerLease);
-      });
-      await Promise.race([pause, this.over]);
-      clock.clearTimeout(timer);
+      await within(this.over, lease / triesPerLease, clock);
     }
   }
 

@@ -20,8 +20,7 @@ export function watchTask(
   taskId: string,
   see: (record: TaskRecord | undefined) => boolean | void,
 ): () => void {
-  const { table, defaults } = runner;
-  const { clock, report } = runner.core;
+  const { core, table, defaults, report } = runner;
   let isStopped = false;
   let isReading = false;
   let hasChanged = false;
@@ -55,7 +54,7 @@ export function watchTask(
   }
 
   // The task is also read once per lease: the subscription can fail, and a process that has died sends no notification.
-  const stopReads = repeat(clock, defaults.lease, () => void read());
+  const stopReads = repeat(core.clock, defaults.lease, () => void read());
   table
     .watch(taskId, () => void read())
     .then((subscribed) => {
