@@ -24,8 +24,8 @@ test("retries transient failures until an attempt succeeds", async () => {
   await clock.advance(20);
   await clock.advance(40);
   expect(await done).toBe("value");
-  expect(attempts.map(({ again }) => again)).toEqual([false, true, true]);
-  expect(attempts.map(({ within }) => within)).toEqual([limit, limit - 20, limit - 60]);
+  expect(attempts.map(({ isRetry }) => isRetry)).toEqual([false, true, true]);
+  expect(attempts.map(({ timeLeft }) => timeLeft)).toEqual([limit, limit - 20, limit - 60]);
 });
 
 test("does not retry an operation that the server refuses", async () => {

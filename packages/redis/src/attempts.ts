@@ -6,9 +6,9 @@ const longestPause = 250;
 
 export interface Attempt {
   /** Milliseconds left for this attempt. */
-  within: number;
+  timeLeft: number;
   /** Whether an earlier attempt may have taken effect although its reply was lost. */
-  again: boolean;
+  isRetry: boolean;
 }
 
 /** Retries operations after transient failures, until the time limit of the operation. */
@@ -28,14 +28,14 @@ export class Attempts {
     const clock = this.#clock;
     const end = clock.now() + this.#limit;
     let failure: unknown;
-    for (let pause = firstPause, again = false; ; pause = Math.min(longestPause, 2 * pause), again = true) {
+    for (let pause = firstPause, isRetry = false; ; pause = Math.min(longestPause, 2 * pause), isRetry = true) {
       if (this.#isClosed) throw new LocalError("closed", "The store was closed.");
-      const within = end - clock.now();
-      if (within <= 0) throw unavailable(operation, failure, this.#limit);
+      const timeLeft = end - clock.now();
+      if (timeLeft <= 0) throw unavailable(operation, failure, this.#limit);
       try {
-        return await withTimeout(attempt({ within, again }), within, clock);
+        return await withTimeout(attempt({ timeLeft, isRetry }), timeLeft, clock);
       } catch (error) {
-        if (isRefusal(error)) throw refused(operation, error);
+        if (isRefusal(error)) throw refusalError(operation, error);
         // On a timeout (undefined), keep the previous failure: it is a more useful cause.
         failure = error ?? failure;
       }
@@ -94,7 +94,7 @@ const cures: Record<string, string> = {
   WRONGTYPE: "Another program uses the same keys: set another prefix in redisStore.",
 };
 
-function refused(operation: string, cause: unknown): LocalError {
+function refusalError(operation: string, cause: unknown): LocalError {
   const reason = withoutValues(cause);
   const [code = ""] = reason.split(" ");
   const isAuthentication = code === "NOAUTH" || code === "WRONGPASS";

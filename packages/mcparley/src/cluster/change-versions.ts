@@ -4,7 +4,7 @@ import { type Change, keyOf } from "../server/core/changes.ts";
 /** Milliseconds between a change in this process and its entry in the log. By then, other processes may have noticed it too. */
 const settleTime = 1_000;
 /** Maximum number of changes whose last version is remembered. */
-const remembered = 10_000;
+const maxVersions = 10_000;
 
 interface LoggedVersion {
   readonly version: string;
@@ -35,7 +35,7 @@ export class ChangeVersions {
   }
 
   /** Called with each change in this process. */
-  changed(change: Change, version: string): void {
+  noteChange(change: Change, version: string): void {
     const key = keyOf(change);
     remember(this.#delivered, key, version);
     const send = (): void => {
@@ -47,7 +47,7 @@ export class ChangeVersions {
   }
 
   /** Called with each entry of the log, in order. Returns false if the entry repeats the one before it. */
-  logged(change: Change, version: string | undefined, position: string): boolean {
+  noteEntry(change: Change, version: string | undefined, position: string): boolean {
     const key = keyOf(change);
     if (version === undefined) this.#logged.delete(key);
     else if (this.#logged.get(key)?.version === version) return false;
@@ -78,5 +78,5 @@ export class ChangeVersions {
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size > remembered) map.delete(map.keys().next().value!);
+  if (map.size > maxVersions) map.delete(map.keys().next().value!);
 }

@@ -108,9 +108,9 @@ export class ClusterNode {
     const text = JSON.stringify(message);
     if (text.length <= maxInlineLength)
       return void (await appendAndNotify(this.store, inbox, { value: text, ...retention }));
-    const beside = `${inbox}:${crypto.randomUUID()}`;
-    await this.store.set(beside, text, retention);
-    await appendAndNotify(this.store, inbox, { value: JSON.stringify({ beside }), ...retention });
+    const key = `${inbox}:${crypto.randomUUID()}`;
+    await this.store.set(key, text, retention);
+    await appendAndNotify(this.store, inbox, { value: JSON.stringify({ beside: key }), ...retention });
   }
 
   /** Sends a message to all nodes. Resolves when the message is in the log that they read. */

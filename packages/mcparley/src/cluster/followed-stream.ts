@@ -86,11 +86,11 @@ export class FollowedStream implements OpenExchange {
   }
 
   /** Sends the events after a position, and follows the log. Ends the connection if the store is unavailable. */
-  async start(after: string): Promise<void> {
+  async start(position: string): Promise<void> {
     const { node, id } = this.#init;
-    this.#events.write(firstEvent(this.#init, eventId(id, after)));
+    this.#events.write(firstEvent(this.#init, eventId(id, position)));
     try {
-      await this.#tail.start(after === "" ? undefined : after);
+      await this.#tail.start(position === "" ? undefined : position);
     } catch (error) {
       this.#events.destroy();
       this.#end();
@@ -140,9 +140,9 @@ export class FollowedStream implements OpenExchange {
       this.#head = (await log.head()) ?? this.#head;
       return;
     }
-    const answered = await this.#readAnswered();
+    const answeredIds = await this.#readAnswered();
     for (const [id, repeatable] of this.#head.requests) {
-      if (!answered.has(id)) await log.append(ownerDied(id, repeatable));
+      if (!answeredIds.has(id)) await log.append(ownerDied(id, repeatable));
     }
     await log.append(endMark);
     await this.#tail.catchUp();
@@ -150,12 +150,12 @@ export class FollowedStream implements OpenExchange {
 
   /** Returns the ids of the requests whose replies are in the log. */
   async #readAnswered(): Promise<Set<RequestId>> {
-    const answered = new Set<RequestId>();
+    const answeredIds = new Set<RequestId>();
     for await (const { value } of readLog(this.#init.node.store, this.#init.log.name)) {
       const message: unknown = value.startsWith("{") ? JSON.parse(value) : undefined;
-      if (isObject(message) && !("method" in message) && isRequestId(message.id)) answered.add(message.id);
+      if (isObject(message) && !("method" in message) && isRequestId(message.id)) answeredIds.add(message.id);
     }
-    return answered;
+    return answeredIds;
   }
 }
 

@@ -9,7 +9,7 @@ const claimInterval = 1_000;
 /** Maximum number of requests whose last progress is remembered. */
 const maxProgress = 100;
 /** The stored value of a request without a response. Otherwise the value is the time of the last response. */
-const unanswered = "";
+const noResponse = "";
 
 /** An input request, and the node that sent it. */
 interface InputRequest {
@@ -56,7 +56,7 @@ export class PendingRequests {
   }
 
   /** Called when a request is answered or abandoned. */
-  settled(id: string): void {
+  remove(id: string): void {
     const { report, store } = this.#node;
     this.#waiting.delete(id);
     store.delete(this.#keyOf(id)).catch(report);
@@ -75,7 +75,7 @@ export class PendingRequests {
     const { core, store } = this.#node;
     const text = await store.get(this.#keyOf(id));
     const now = core.clock.now();
-    if (text === undefined || (text !== unanswered && Math.abs(now - Number(text)) < claimInterval)) return false;
+    if (text === undefined || (text !== noResponse && Math.abs(now - Number(text)) < claimInterval)) return false;
     if (!(await this.#isAlive(node))) return false;
     return store.compareAndSet(this.#keyOf(id), text, String(now), { ttl: this.#ttl });
   }
@@ -103,7 +103,7 @@ export class PendingRequests {
 
   async #renew(id: string): Promise<void> {
     const { store } = this.#node;
-    await store.set(this.#keyOf(id), unanswered, { ttl: this.#ttl });
+    await store.set(this.#keyOf(id), noResponse, { ttl: this.#ttl });
     // The request may have been answered in the meantime.
     if (!this.#waiting.has(id)) await store.delete(this.#keyOf(id));
   }

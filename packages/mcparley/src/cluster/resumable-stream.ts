@@ -105,14 +105,14 @@ export class ResumableStream implements Events {
    * Sends the events after a position and then the new ones, on a connection that replaces the previous one. Rejects if the
    * log cannot be read.
    */
-  resume(exchange: HttpExchange, after: string, onDropped: () => void): Promise<void> {
+  resume(exchange: HttpExchange, position: string, onDropped: () => void): Promise<void> {
     return this.#enqueue(async () => {
       const { log } = this.#init;
-      let page = await log.readFrom(after === "" ? undefined : after);
+      let page = await log.readFrom(position === "" ? undefined : position);
       this.#drop(this.#connection);
       this.#isElsewhere = false;
       const events = new EventStream(exchange);
-      events.write(firstEvent(this.#init, eventId(this.id, after)));
+      events.write(firstEvent(this.#init, eventId(this.id, position)));
       try {
         for (let last = page.at(-1); last; last = page.at(-1)) {
           for (const entry of page) writeEntry(events, this.id, entry);
@@ -196,9 +196,9 @@ export class ResumableStream implements Events {
   }
 
   #enqueue<T>(action: () => T | Promise<T>): Promise<T> {
-    const done = this.#lastAction.then(action);
-    this.#lastAction = done.catch(() => {});
-    return done;
+    const result = this.#lastAction.then(action);
+    this.#lastAction = result.catch(() => {});
+    return result;
   }
 
   /**

@@ -65,10 +65,10 @@ export class ResumableStreams implements Resumption {
   }
 
   async resume(exchange: HttpExchange, session: HttpSession, lastEventId: string): Promise<void> {
-    const [, id = "", prefix = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
+    const [, id = "", prefix = "", owner = "", position = ""] = eventPattern.exec(lastEventId) ?? [];
     const isReply = prefix === postPrefix;
     const stream = this.#streamsOf(session).get(id);
-    if (stream && isReply) return this.#resumeReply(exchange, stream, after);
+    if (stream && isReply) return this.#resumeReply(exchange, stream, position);
     if (!stream) {
       const log = this.#logOf(session, id);
       const head = id === "" ? undefined : await log.head();
@@ -82,11 +82,11 @@ export class ResumableStreams implements Resumption {
         const init = { id, owner, log, head, sessionId: session.id, node: this.#node, limits: this.#limits };
         const { polls } = session.session.revision;
         const { retry } = this.#options;
-        return new FollowedStream(exchange, { ...init, open: this.#context.open, polls, retry }).start(after);
+        return new FollowedStream(exchange, { ...init, open: this.#context.open, polls, retry }).start(position);
       }
     }
     // A standalone stream has no end, so it continues even if this process forgot it or another one opened it.
-    await this.#resumeStandalone(exchange, session, { stream: stream ?? this.#create(session, { id }), after });
+    await this.#resumeStandalone(exchange, session, { stream: stream ?? this.#create(session, { id }), position });
   }
 
   /** Called when the client of a stream has resumed it on another node. */
@@ -101,28 +101,28 @@ export class ResumableStreams implements Resumption {
     this.#timer = undefined;
   }
 
-  async #resumeReply(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
+  async #resumeReply(exchange: HttpExchange, stream: ResumableStream, position: string): Promise<void> {
     const { open } = this.#context;
-    const connected: OpenExchange = { due: 0, onInterval: () => stream.comment() };
-    const leave = (): void => open.remove(connected);
-    open.add(connected);
+    const openExchange: OpenExchange = { due: 0, onInterval: () => stream.comment() };
+    const leave = (): void => open.remove(openExchange);
+    open.add(openExchange);
     exchange.onGone(leave);
-    await resumeOrLeave(stream, exchange, { after, leave });
+    await resumeOrLeave(stream, exchange, { position, leave });
   }
 
   async #resumeStandalone(
     exchange: HttpExchange,
     session: HttpSession,
-    { stream, after }: { stream: ResumableStream; after: string },
+    { stream, position }: { stream: ResumableStream; position: string },
   ): Promise<void> {
-    let resumed: Promise<void> | undefined;
+    let resumption: Promise<void> | undefined;
     this.#refreshed.add(stream);
     this.#refreshLater();
     void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
-      resumed = resumeOrLeave(stream, exchange, { after, leave });
+      resumption = resumeOrLeave(stream, exchange, { position, leave });
       return stream;
     });
-    return resumed;
+    return resumption;
   }
 
   #create(
@@ -182,8 +182,8 @@ export class ResumableStreams implements Resumption {
 
   #forgetDisconnected(session: HttpSession): void {
     const streams = [...this.#streamsOf(session).values()];
-    const disconnected = streams.filter(({ id, isConnected }) => id.startsWith(getPrefix) && !isConnected);
-    for (const stream of disconnected.slice(0, Math.max(0, disconnected.length - maxDisconnected))) {
+    const waitingStreams = streams.filter(({ id, isConnected }) => id.startsWith(getPrefix) && !isConnected);
+    for (const stream of waitingStreams.slice(0, Math.max(0, waitingStreams.length - maxDisconnected))) {
       this.#streamsOf(session).delete(stream.id);
       this.#refreshed.delete(stream);
     }
@@ -196,24 +196,24 @@ export class ResumableStreams implements Resumption {
  */
 function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | undefined): ReplyStream {
   let response: OpenExchange | undefined;
-  let begun: { stream: ResumableStream; connection: Connection } | undefined;
+  let reply: { stream: ResumableStream; connection: Connection } | undefined;
   const limit: OpenExchange = {
     due: 0,
     onInterval: () => {
       limits?.remove(limit);
       // If the response is not a stream yet, its keep-alive turns it into one.
       response?.onInterval();
-      begun?.stream.release(begun.connection);
+      reply?.stream.release(reply.connection);
     },
   };
   return {
-    opened: (opened) => {
-      response = opened;
+    opened: (exchange) => {
+      response = exchange;
       limits?.add(limit);
     },
     begin: (exchange) => {
       const stream = create();
-      begun = { stream, connection: stream.begin(exchange, () => {}) };
+      reply = { stream, connection: stream.begin(exchange, () => {}) };
       return stream;
     },
     closed: () => limits?.remove(limit),
@@ -223,10 +223,10 @@ function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | 
 async function resumeOrLeave(
   stream: ResumableStream,
   exchange: HttpExchange,
-  { after, leave }: { after: string; leave: () => void },
+  { position, leave }: { position: string; leave: () => void },
 ): Promise<void> {
   try {
-    await stream.resume(exchange, after, leave);
+    await stream.resume(exchange, position, leave);
   } catch (error) {
     leave();
     throw error;

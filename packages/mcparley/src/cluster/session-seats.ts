@@ -97,17 +97,17 @@ export class SessionSeats {
 
   /**
    * Takes a seat for a new session and sets its number. If all seats are taken, displaces another session and calls
-   * `displaced` with its id. Returns false if no session may be displaced.
+   * `onDisplaced` with its id. Returns false if no session may be displaced.
    */
-  async take(session: SeatedSession, ttl: number, displaced: (id: string) => Promise<void>): Promise<boolean> {
+  async take(session: SeatedSession, ttl: number, onDisplaced: (id: string) => Promise<void>): Promise<boolean> {
     const { store, node, max } = this.#init;
     const { id, since } = session;
     const caller = await callerTag(session.caller);
     const text = JSON.stringify({ id, caller, node, at: this.#now(), since, busyUntil: 0 } satisfies Seat);
-    const claim = async (number: number, expected: string | undefined): Promise<boolean> => {
+    const claim = async (number: number, oldText: string | undefined): Promise<boolean> => {
       this.#claimed.add(number);
       try {
-        const isTaken = await store.compareAndSet(keyOf(number), expected, text, { ttl });
+        const isTaken = await store.compareAndSet(keyOf(number), oldText, text, { ttl });
         if (isTaken) session.seat = number;
         return isTaken;
       } finally {
@@ -116,46 +116,46 @@ export class SessionSeats {
     };
     if (max > 0 && (await claim(Math.floor(Math.random() * max), undefined))) return true;
     const previous = this.#searches.get(caller) ?? Promise.resolve();
-    const search = previous.then(() => this.#search({ id, caller }, claim, displaced));
-    const settled = Promise.allSettled([search]);
-    this.#searches.set(caller, settled);
+    const search = previous.then(() => this.#search({ id, caller }, claim, onDisplaced));
+    const completion = Promise.allSettled([search]);
+    this.#searches.set(caller, completion);
     try {
       return await search;
     } finally {
-      if (this.#searches.get(caller) === settled) this.#searches.delete(caller);
+      if (this.#searches.get(caller) === completion) this.#searches.delete(caller);
     }
   }
 
   /** Takes a free seat, or that of another session. Returns false if no session may be displaced. */
   async #search(
     { id, caller }: Pick<Seat, "id" | "caller">,
-    claim: (number: number, expected: string | undefined) => Promise<boolean>,
-    displaced: (id: string) => Promise<void>,
+    claim: (number: number, oldText: string | undefined) => Promise<boolean>,
+    onDisplaced: (id: string) => Promise<void>,
   ): Promise<boolean> {
     const { store, max, useOf } = this.#init;
     // The new session has a copy in this process already.
     const ofCaller = (useOf(id)?.ofCaller ?? 1) - 1;
-    const taken: ReadSeat[] = [];
+    const takenSeats: ReadSeat[] = [];
     const numbers = randomNumbers(max, 128);
     for (const [round, count] of readCounts.entries()) {
-      if (round === 2 && (ofCaller > 0 || this.#toDisplace(taken, caller, ofCaller)?.isIdle)) break;
+      if (round === 2 && (ofCaller > 0 || this.#toDisplace(takenSeats, caller, ofCaller)?.isIdle)) break;
       const some = numbers.splice(0, count);
-      const seats = await Promise.all(some.map(async (number) => ({ number, found: await store.get(keyOf(number)) })));
-      for (const { number, found } of seats) {
-        if (found !== undefined) taken.push({ number, text: found });
+      const seats = await Promise.all(some.map(async (number) => ({ number, text: await store.get(keyOf(number)) })));
+      for (const { number, text } of seats) {
+        if (text !== undefined) takenSeats.push({ number, text });
         else if (await claim(number, undefined)) return true;
       }
     }
     for (let tries = 0; tries < maxDisplacements; tries++) {
-      const { victim } = this.#toDisplace(taken, caller, ofCaller) ?? {};
+      const { victim } = this.#toDisplace(takenSeats, caller, ofCaller) ?? {};
       if (!victim) return false;
       const isTaken = await claim(victim.number, victim.text);
-      if (isTaken) await displaced(victim.id);
+      if (isTaken) await onDisplaced(victim.id);
       if (isTaken) return true;
       // Another process was faster, or the session was just used.
-      const again = await store.get(keyOf(victim.number));
-      if (again === undefined && (await claim(victim.number, undefined))) return true;
-      taken.splice(victim.index, 1, ...(again === undefined ? [] : [{ number: victim.number, text: again }]));
+      const text = await store.get(keyOf(victim.number));
+      if (text === undefined && (await claim(victim.number, undefined))) return true;
+      takenSeats.splice(victim.index, 1, ...(text === undefined ? [] : [{ number: victim.number, text }]));
     }
     return false;
   }
@@ -168,12 +168,12 @@ export class SessionSeats {
     const caller = await callerTag(session.caller);
     for (let tries = 0; tries < maxTries; tries++) {
       const text = await store.get(key);
-      const before = text === undefined ? undefined : parse(text);
-      if (before && before.id !== id) return false;
-      const at = this.#now();
+      const previous = text === undefined ? undefined : parse(text);
+      if (previous && previous.id !== id) return false;
+      const now = this.#now();
       // A stream may be open on the node that wrote the seat before.
-      const busyUntil = isBusy ? at + 2 * interval : before && before.node !== node ? before.busyUntil : 0;
-      const seat: Seat = { id, caller, node, at, since, busyUntil };
+      const busyUntil = isBusy ? now + 2 * interval : previous && previous.node !== node ? previous.busyUntil : 0;
+      const seat: Seat = { id, caller, node, at: now, since, busyUntil };
       if (await store.compareAndSet(key, text, JSON.stringify(seat), { ttl })) return true;
     }
     // Other processes have renewed it at each try.
@@ -201,8 +201,8 @@ export class SessionSeats {
     const read = seats.map(({ number, text }, index) => {
       const seat = parse(text);
       const use = useOf(seat.id);
-      const { read: before, local } = counts.get(seat.caller) ?? { read: 0, local: 0 };
-      counts.set(seat.caller, { read: before + 1, local: Math.max(local, use?.ofCaller ?? 0) });
+      const { read: count, local } = counts.get(seat.caller) ?? { read: 0, local: 0 };
+      counts.set(seat.caller, { read: count + 1, local: Math.max(local, use?.ofCaller ?? 0) });
       return { number, text, index, seat, use };
     });
     const sample = {
@@ -210,8 +210,8 @@ export class SessionSeats {
       countOf: (one: string): number => {
         const count = counts.get(one) ?? { read: 0, local: 0 };
         // One seat less: of many callers with a single session, some are read by chance.
-        const scaled = Math.floor(((count.read - 1) * max) / seats.length);
-        return Math.max(count.read, scaled, count.local);
+        const estimate = Math.floor(((count.read - 1) * max) / seats.length);
+        return Math.max(count.read, estimate, count.local);
       },
     };
     const free = read.filter(({ number, use }) => !use?.isOpening && !this.#claimed.has(number));
@@ -228,14 +228,14 @@ export class SessionSeats {
   }
 
   #candidate(seat: Seat, use: LocalUse | undefined, longer: number): Omit<Candidate, keyof ReadSeat | "index"> {
-    const { id, caller, node, at, since = -Infinity, busyUntil } = seat;
+    const { id, caller, node, at: lastUse, since = -Infinity, busyUntil } = seat;
     const isHere = use !== undefined && node === this.#init.node;
     const isBusyElsewhere = busyUntil > this.#init.clock.now() && !isHere;
     return {
       id,
       caller,
       since,
-      lastUsed: Math.max(isHere ? at : at + longer, use?.lastUsed ?? 0),
+      lastUsed: Math.max(isHere ? lastUse : lastUse + longer, use?.lastUsed ?? 0),
       isBusy: isBusyElsewhere || (use?.isBusy ?? false),
       keptSize: 0,
       entry: undefined,

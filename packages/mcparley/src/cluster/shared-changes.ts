@@ -41,7 +41,7 @@ interface WaitingChange {
   readonly version: string | undefined;
 }
 
-type OnChange = (logged: LoggedChange) => void;
+type OnChange = (change: LoggedChange) => void;
 type OnSessionChange = (session: string) => Promise<void>;
 
 /**
@@ -104,7 +104,7 @@ export class SharedChanges {
   send(change: Change): void {
     const version = this.#core.definition.changeVersion?.(change);
     if (version === undefined) this.#enqueue({ change, version });
-    else this.#versions.changed(change, version);
+    else this.#versions.noteChange(change, version);
   }
 
   #enqueue(waiting: WaitingChange): void {
@@ -125,11 +125,11 @@ export class SharedChanges {
    * Resolves when the changes sent so far are in the log, so that they outlive this process, or when the store has been
    * unavailable for `maxWait` milliseconds. Changes that still wait then are sent later.
    */
-  async flushed(maxWait = 0): Promise<void> {
+  async waitUntilFlushed(maxWait = 0): Promise<void> {
     const { clock } = this.#core;
-    const needed = this.#begun + 1;
+    const nextRound = this.#begun + 1;
     const mayWait = (): boolean => this.#failingSince === undefined || clock.now() - this.#failingSince < maxWait;
-    while (!this.isFlushed && this.#succeeded < needed && mayWait()) await this.#round;
+    while (!this.isFlushed && this.#succeeded < nextRound && mayWait()) await this.#round;
   }
 
   /** Calls `onChange` for each change from now on, until the returned function is called. */
@@ -156,11 +156,11 @@ export class SharedChanges {
    * Returns the changes after a position, up to the last change that this process has read. Of several changes of the same
    * thing, returns the last one.
    */
-  async readSince(after: string | undefined): Promise<LoggedChange[]> {
+  async readSince(start: string | undefined): Promise<LoggedChange[]> {
     const last = this.position;
     const changes = new Map<string, LoggedChange>();
-    if (last === undefined || after === last) return [];
-    for await (const entry of readLog(this.#store, logName, after)) {
+    if (last === undefined || start === last) return [];
+    for await (const entry of readLog(this.#store, logName, start)) {
       const { position } = entry;
       if (position > last) break;
       const { change, version } = parse(entry);
@@ -175,7 +175,7 @@ export class SharedChanges {
 
   async stop(): Promise<void> {
     this.#versions.stop();
-    await this.flushed();
+    await this.waitUntilFlushed();
     this.#isStopped = true;
     await this.#tail.stop();
   }
@@ -187,12 +187,12 @@ export class SharedChanges {
   }
 
   async #receive(entry: LogEntry): Promise<void> {
-    const { from, change, version, session } = parse(entry);
-    const isOwn = from === this.#self;
+    const { from: writer, change, version, session } = parse(entry);
+    const isOwn = writer === this.#self;
     if (change) {
-      if (!this.#versions.logged(change, version, entry.position)) return;
-      const logged = loggedChange(change, entry.position);
-      for (const onChange of this.#followers) onChange(logged);
+      if (!this.#versions.noteEntry(change, version, entry.position)) return;
+      const sharedChange = loggedChange(change, entry.position);
+      for (const onChange of this.#followers) onChange(sharedChange);
       if (!isOwn && !this.#versions.isDelivered(change, version)) this.#core.changes.deliver(change);
     } else if (session !== undefined && !isOwn) {
       for (const onChange of this.#sessionFollowers) await onChange(session);
@@ -223,9 +223,9 @@ export class SharedChanges {
       await this.#store.append(logName, this.#entry({ ...waiting }), retention);
       if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
     });
-    const appended = await Promise.allSettled(appending);
-    if (appended.some(({ status }) => status === "fulfilled")) void this.#store.publish(logName, "").catch(() => {});
-    for (const outcome of appended) if (outcome.status === "rejected") throw outcome.reason;
+    const outcomes = await Promise.allSettled(appending);
+    if (outcomes.some(({ status }) => status === "fulfilled")) void this.#store.publish(logName, "").catch(() => {});
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     this.#succeeded = round;
   }
 

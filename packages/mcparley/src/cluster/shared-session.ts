@@ -33,7 +33,7 @@ interface SharedSessionInit {
   id: string;
   caller: string;
   node: ClusterNode;
-  stored: StoredSessions;
+  sessionStore: StoredSessions;
   changes: SharedChanges;
   /** A number that no other copy on this node has, also of the same session. */
   copy: number;
@@ -75,7 +75,7 @@ export class SharedSession extends HttpSession {
     this.shared = {
       requestIdPrefix: `${init.node.id}.${init.copy}.`,
       asking: (id) => requests.asking(id),
-      settled: (id) => requests.settled(id),
+      settled: (id) => requests.remove(id),
       visiting: (elicitationId) => noteVisit(init.node, elicitationId, init.id),
       ended: (end) => {
         if (!this.#isLeft) init.onEnded(this, end);
@@ -95,17 +95,17 @@ export class SharedSession extends HttpSession {
     this.end(cause);
   }
 
-  override async receive(received: OneWayMessage): Promise<void> {
-    if (received.kind === "response") return this.#receiveResponse(received);
-    const { method, params = {} } = received.message;
-    if (method === Notification.progress) return this.#receiveProgress(received, params);
+  override async receive(incoming: OneWayMessage): Promise<void> {
+    if (incoming.kind === "response") return this.#receiveResponse(incoming);
+    const { method, params = {} } = incoming.message;
+    if (method === Notification.progress) return this.#receiveProgress(incoming, params);
     if (method === Notification.cancelled) {
       const { requestId } = params;
       const isHere = isRequestId(requestId) && this.session.isAnswering(requestId);
       if (!isHere) return this.#broadcastCancelled(params);
     }
-    if (method === Notification.initialized) await this.#init.stored.update(this, markReady);
-    void super.receive(received);
+    if (method === Notification.initialized) await this.#init.sessionStore.update(this, markReady);
+    void super.receive(incoming);
   }
 
   override beforeReply(request: JsonRpcRequest, pending: Awaitable<Reply | undefined>): Awaitable<Reply | undefined> {
@@ -117,11 +117,11 @@ export class SharedSession extends HttpSession {
   async #storeBeforeReply(request: JsonRpcRequest, pending: Awaitable<Reply | undefined>): Promise<Reply | undefined> {
     const reply = await pending;
     const change = changeOf(request, reply);
-    const { changes, stored } = this.#init;
-    await changes.flushed(maxFlushWait);
+    const { changes, sessionStore } = this.#init;
+    await changes.waitUntilFlushed(maxFlushWait);
     if (!change) return reply;
     try {
-      await stored.update(this, change);
+      await sessionStore.update(this, change);
       return reply;
     } catch (error) {
       if (error instanceof ProtocolError) return replyToError(request.id, error, this.session.revision);
@@ -141,7 +141,7 @@ export class SharedSession extends HttpSession {
   override attach(stream: StandaloneStream): void {
     super.attach(stream);
     this.delivery.streamOpened();
-    void this.#init.stored.renewSeat(this);
+    void this.#init.sessionStore.renewSeat(this);
   }
 
   override detach(stream: StandaloneStream): void {
@@ -167,8 +167,8 @@ export class SharedSession extends HttpSession {
   }
 
   /** Resolves when all writes of its delivery so far are done. */
-  async settled(): Promise<void> {
-    await this.#delivery?.settled();
+  async waitForWrites(): Promise<void> {
+    await this.#delivery?.waitForWrites();
   }
 
   /** Sends a cancellation to all nodes, because the node of the call is not known. */
@@ -179,21 +179,21 @@ export class SharedSession extends HttpSession {
   }
 
   /** Forwards a response to the node that sent the request, if it waits for one. Drops other responses. */
-  async #receiveResponse(received: OneWayMessage & { kind: "response" }): Promise<void> {
+  async #receiveResponse(incoming: OneWayMessage & { kind: "response" }): Promise<void> {
     const { node } = this.#init;
-    const { message } = received;
+    const { message } = incoming;
     const request = inputRequestOf(message.id);
-    if (!request || request.node === node.id) return void super.receive(received);
+    if (!request || request.node === node.id) return void super.receive(incoming);
     if (!(await this.#requests.claimResponse(request))) return;
     await node.send(request.node, { about: "heard", session: this.id, message });
   }
 
   /** Forwards progress to the node that sent the request. Its message is shortened, because it goes through the store. */
-  async #receiveProgress(received: OneWayMessage, given: JsonObject): Promise<void> {
-    const { progressToken, progress, total, message: text } = given;
+  async #receiveProgress(incoming: OneWayMessage, progressParams: JsonObject): Promise<void> {
+    const { progressToken, progress, total, message: text } = progressParams;
     const { node } = this.#init;
     const request = inputRequestOf(progressToken);
-    if (!request || request.node === node.id) return void super.receive(received);
+    if (!request || request.node === node.id) return void super.receive(incoming);
     if (!(await this.#requests.claimProgress(request))) return;
     const params = {
       progressToken: request.id,

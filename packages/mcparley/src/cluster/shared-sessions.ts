@@ -54,7 +54,7 @@ export class SharedSessions implements SessionTable {
   readonly #init: SharedSessionsInit;
   readonly #idle: number;
   readonly #copies: SessionCopies;
-  readonly #stored: StoredSessions;
+  readonly #sessionStore: StoredSessions;
   readonly #unfollow: () => void;
   #hasJoined = false;
   /** Number of copies that this table has made. */
@@ -70,7 +70,7 @@ export class SharedSessions implements SessionTable {
       interval: this.#interval,
       onUnused: (copy) => this.#onUnused(copy),
       onBusy: (copy) => {
-        void this.#stored.renew(copy);
+        void this.#sessionStore.renew(copy);
         copy.renewRequests();
       },
     });
@@ -78,7 +78,7 @@ export class SharedSessions implements SessionTable {
       onMessage: (message) => this.#onMessage(message),
       onBroadcast: (broadcast) => this.#onBroadcast(broadcast),
     });
-    this.#stored = new StoredSessions({
+    this.#sessionStore = new StoredSessions({
       node: this.node,
       changes,
       max: options.max ?? defaultMaxSessions,
@@ -94,7 +94,7 @@ export class SharedSessions implements SessionTable {
     });
     this.#unfollow = changes.followSessions(async (id) => {
       const copy = this.#copies.get(id);
-      if (copy) await this.#stored.refresh(copy);
+      if (copy) await this.#sessionStore.refresh(copy);
     });
   }
 
@@ -116,7 +116,7 @@ export class SharedSessions implements SessionTable {
       // Counted before it is stored, so that concurrent requests of its caller count each other.
       this.#copies.open(copy);
       try {
-        if (await this.#stored.create(copy, this.#copies.shares.handshake)) return;
+        if (await this.#sessionStore.create(copy, this.#copies.shares.handshake)) return;
       } catch (error) {
         this.#copies.release(copy);
         throw error;
@@ -129,7 +129,7 @@ export class SharedSessions implements SessionTable {
 
   async find(id: string, sender: Sender): Promise<SharedSession | undefined> {
     if (!this.#hasJoined) await this.#join();
-    const text = await this.#stored.read(id);
+    const text = await this.#sessionStore.read(id);
     if (text === undefined) {
       this.#endCopy(id);
       return undefined;
@@ -138,16 +138,16 @@ export class SharedSessions implements SessionTable {
     if (copy?.record === text && copy.belongsTo(sender.principal)) return this.#use(copy);
     const record = parseRecord(text);
     if (record.owner !== principalKey(sender.principal)) return undefined;
-    const found = copy ?? this.#restore(id, record, sender);
-    if (!found) return undefined;
-    if (found.record !== text) found.apply(text, record.state);
-    return this.#use(found);
+    const current = copy ?? this.#restore(id, record, sender);
+    if (!current) return undefined;
+    if (current.record !== text) current.apply(text, record.state);
+    return this.#use(current);
   }
 
   async delete(copy: SharedSession, cause: Error): Promise<void> {
-    await this.#stored.delete(copy.id, cause);
+    await this.#sessionStore.delete(copy.id, cause);
     copy.end(cause);
-    await this.#stored.freeSeat(copy);
+    await this.#sessionStore.freeSeat(copy);
   }
 
   /** Ends the streams and calls of this process. The sessions stay in the store, for the other nodes. */
@@ -155,7 +155,7 @@ export class SharedSessions implements SessionTable {
     this.#unfollow();
     const copies = this.#copies.clear();
     for (const copy of copies) copy.leave(cause);
-    await Promise.all(copies.map((copy) => copy.settled()));
+    await Promise.all(copies.map((copy) => copy.waitForWrites()));
     await this.node.leave();
   }
 
@@ -169,7 +169,7 @@ export class SharedSessions implements SessionTable {
       id,
       caller,
       node: this.node,
-      stored: this.#stored,
+      sessionStore: this.#sessionStore,
       changes: this.#init.changes,
       copy: this.#made++,
       idle: this.#idle,
@@ -202,7 +202,7 @@ export class SharedSessions implements SessionTable {
     const mustRenew = this.#copies.use(copy, (victim) => {
       this.#displace(victim).catch(this.node.report);
     });
-    if (mustRenew) void this.#stored.renew(copy);
+    if (mustRenew) void this.#sessionStore.renew(copy);
     return copy;
   }
 
@@ -222,15 +222,15 @@ export class SharedSessions implements SessionTable {
     if (isBusy) return this.delete(victim, displaced);
     if (!isUnused) return;
     // Fails if the client has continued on another process.
-    if (!(await this.#stored.deleteUnchanged(victim))) return;
+    if (!(await this.#sessionStore.deleteUnchanged(victim))) return;
     victim.end(displaced);
-    await this.#stored.freeSeat(victim);
+    await this.#sessionStore.freeSeat(victim);
   }
 
   /** Ends an unused copy. Its record has expired, unless its client has continued on another process. */
   #onUnused(copy: SharedSession): void {
-    const ended = this.#stored.read(copy.id).then((text) => text === undefined && copy.end(neverUsed));
-    ended.catch(this.node.report);
+    const check = this.#sessionStore.read(copy.id).then((text) => text === undefined && copy.end(neverUsed));
+    check.catch(this.node.report);
   }
 
   #endCopy(id: string, cause?: Error): void {
@@ -246,7 +246,7 @@ export class SharedSessions implements SessionTable {
     if (!core.observers) return;
     const durationMs = core.clock.now() - since;
     try {
-      if (await this.#stored.claimEnd(id)) core.sessionEnded({ ...end, durationMs });
+      if (await this.#sessionStore.claimEnd(id)) core.sessionEnded({ ...end, durationMs });
     } catch (error) {
       this.node.report(error);
     }

@@ -85,9 +85,9 @@ export class StoredSessions {
         copy.session.restore(record.state);
         throw error;
       }
-      const changed = JSON.stringify({ ...record, state });
-      if (!(await node.store.compareAndSet(key, text, changed, { ttl: idle }))) continue;
-      copy.apply(changed, state);
+      const newText = JSON.stringify({ ...record, state });
+      if (!(await node.store.compareAndSet(key, text, newText, { ttl: idle }))) continue;
+      copy.apply(newText, state);
       // Other nodes need not know this one at once, and it would displace changes in their log.
       if (change === markReady) return;
       // Before the reply, so that the owner of the stream knows the new state before any later change.
@@ -105,7 +105,7 @@ export class StoredSessions {
   async renew(copy: SharedSession): Promise<void> {
     const { node, idle, endCopy } = this.#init;
     const { core, store } = node;
-    const before = copy.renewedAt;
+    const previousRenewal = copy.renewedAt;
     copy.renewedAt = core.clock.now();
     try {
       const key = keyOf(copy.id);
@@ -117,7 +117,7 @@ export class StoredSessions {
       await this.renewSeat(copy);
       copy.delivery.save();
     } catch (error) {
-      copy.renewedAt = before;
+      copy.renewedAt = previousRenewal;
       node.report(error);
     }
   }
@@ -209,7 +209,7 @@ export function changeBy({ method, params = {} }: JsonRpcRequest): StateChange |
     return (state) => ({ ...state, subscriptions: [...new Set([...state.subscriptions, uri])] });
   }
   if (method === Method.unsubscribe) {
-    return (state) => ({ ...state, subscriptions: state.subscriptions.filter((other) => other !== uri) });
+    return (state) => ({ ...state, subscriptions: state.subscriptions.filter((subscription) => subscription !== uri) });
   }
   return undefined;
 }

@@ -60,8 +60,8 @@ export class StreamLog {
     return store.append(this.name, value, { ttl, maxLength: value.startsWith("{") ? maxLength : maxLength + 1 });
   }
 
-  readFrom(after: string | undefined, limit: number = pageSize): Promise<LogEntry[]> {
-    return this.#init.store.readFrom(this.name, after, limit);
+  readFrom(position: string | undefined, limit: number = pageSize): Promise<LogEntry[]> {
+    return this.#init.store.readFrom(this.name, position, limit);
   }
 
   /** Notifies the node that has the connection of a new entry. */
@@ -78,8 +78,8 @@ export class StreamLog {
   /** Marks a stream as ended, because the node of its call died. Returns false if another node has marked it. */
   close(head: StreamHead): Promise<boolean> {
     const { store, ttl } = this.#init;
-    const closed = JSON.stringify({ ...head, closed: true });
-    return store.compareAndSet(this.#headKey, JSON.stringify(head), closed, { ttl });
+    const newText = JSON.stringify({ ...head, closed: true });
+    return store.compareAndSet(this.#headKey, JSON.stringify(head), newText, { ttl });
   }
 
   get #headKey(): string {

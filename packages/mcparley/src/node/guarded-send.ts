@@ -55,10 +55,11 @@ export async function sendThrough(network: Network, url: URL, request: GuardedRe
     // After a response, errors are reported by its body.
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : explain(error)));
     outgoing.on("response", (incoming) => {
-      const { statusCode: status, headers: received } = incoming;
+      const { statusCode: status, headers: responseHeaders } = incoming;
       // Other statuses may be those of the server.
       const isRefused = proxy !== undefined && status === 407;
-      if (isRefused) outgoing.destroy(refusedBy(proxy, url, { status, challenge: received["proxy-authenticate"] }));
+      if (isRefused)
+        outgoing.destroy(refusedBy(proxy, url, { status, challenge: responseHeaders["proxy-authenticate"] }));
       else settleResponse(incoming, resolve, reject);
     });
     outgoing.end(body);
@@ -85,8 +86,8 @@ function startRequest(url: URL, options: ProxyRequestOptions, { route, tunnel, l
 function publicLookup({ lookup, isPrivate }: Network, url: URL): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const refused = error ? undefined : addresses.find(({ address }) => isPrivate(address));
-      if (refused) callback(refusal(url, refused.address), []);
+      const privateAddress = error ? undefined : addresses.find(({ address }) => isPrivate(address));
+      if (privateAddress) callback(refusal(url, privateAddress.address), []);
       else if (error || options.all) callback(error, addresses);
       else callback(null, addresses[0]?.address ?? "", addresses[0]?.family ?? 0);
     });
@@ -126,12 +127,12 @@ function webResponse(incoming: IncomingMessage): Response {
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");
   if (withoutBody.has(status)) incoming.resume();
-  const body = withoutBody.has(status) ? null : (Readable.toWeb(decoded(incoming)) as ReadableStream<Uint8Array>);
+  const body = withoutBody.has(status) ? null : (Readable.toWeb(decodeBody(incoming)) as ReadableStream<Uint8Array>);
   return new Response(body, { status, statusText, headers });
 }
 
 /** Returns the body without its content encodings. */
-function decoded(incoming: IncomingMessage): Readable {
+function decodeBody(incoming: IncomingMessage): Readable {
   const decoder = decoderFor(incoming.headers["content-encoding"] ?? "");
   if (!decoder) return incoming;
   // The reader of the decoded body gets the error.

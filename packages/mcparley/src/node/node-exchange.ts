@@ -91,8 +91,8 @@ export class NodeExchange implements HttpExchange {
   }
 
   get parsedBody(): unknown {
-    const given = this.#options.body;
-    if (given !== undefined) return isText(given) ? undefined : given;
+    const frameworkBody = this.#options.body;
+    if (frameworkBody !== undefined) return isText(frameworkBody) ? undefined : frameworkBody;
     const { body, readableEnded } = this.#request;
     // Some frameworks set an empty body on a request that they have not read.
     return readableEnded && !isText(body) ? body : undefined;
@@ -114,7 +114,7 @@ export class NodeExchange implements HttpExchange {
   #allValues(name: string): string {
     // Adapters of serverless platforms have no list of headers.
     const { rawHeaders = [] } = this.#request as Partial<NodeRequest>;
-    const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+    const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
     return values.length > 1 ? values.join(", ") : (this.#headers[name] as string);
   }
 
@@ -157,8 +157,8 @@ export class NodeExchange implements HttpExchange {
   #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeader[] {
     const list: OutgoingHttpHeader[] = [];
     // HTTP/2 has no `connection` header, and Node would print a warning.
-    const omitted = this.#response.stream ? "connection" : undefined;
-    for (const name in headers) if (name !== omitted) list.push(name, headers[name] as string);
+    const omittedName = this.#response.stream ? "connection" : undefined;
+    for (const name in headers) if (name !== omittedName) list.push(name, headers[name] as string);
     if (status !== 204) list.push("content-length", length);
     for (const name in this.#extra) list.push(name, this.#extra[name] as string);
     return list;
@@ -219,6 +219,6 @@ function isDestroyed({ destroyed, stream }: NodeResponse): boolean {
 
 function toObject(list: readonly OutgoingHttpHeader[]): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {};
-  for (let at = 0; at < list.length; at += 2) headers[String(list[at])] = list[at + 1];
+  for (let index = 0; index < list.length; index += 2) headers[String(list[index])] = list[index + 1];
   return headers;
 }

@@ -65,23 +65,23 @@ export class SharedLog {
   }
 
   /** Calls `from` with the state after all changes that were written before, and resolves with its result. */
-  read<T>(from: (tables: Tables) => T): Promise<T> {
+  read<T>(readState: (tables: Tables) => T): Promise<T> {
     return this.#enter((resolve, reject) => {
-      this.#readers.push(() => (this.#failure ? reject(this.#failure) : resolve(from(this.#tables))));
+      this.#readers.push(() => (this.#failure ? reject(this.#failure) : resolve(readState(this.#tables))));
     });
   }
 
   async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
     // A new function for each subscription, so that one listener can subscribe twice.
-    const own = (message: string): void => listener(message);
+    const ownListener = (message: string): void => listener(message);
     // Earlier messages are read first, and not delivered.
     await this.read(() => {
-      this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(own));
+      this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(ownListener));
     });
     this.#watch();
     return async () => {
       const listeners = this.#channels.get(channel);
-      listeners?.delete(own);
+      listeners?.delete(ownListener);
       if (listeners?.size === 0) this.#channels.delete(channel);
       if (this.#channels.size === 0) this.#stopWatching();
     };
@@ -98,9 +98,9 @@ export class SharedLog {
   /** Adds an operation to the next round. `put` stores the functions that settle its promise. */
   #enter<T>(put: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
     if (this.#closed) return Promise.reject(new LocalError("closed", "The store was closed."));
-    const done = new Promise<T>(put);
+    const result = new Promise<T>(put);
     this.#running ??= this.#run();
-    return done;
+    return result;
   }
 
   async #run(): Promise<void> {
@@ -161,8 +161,8 @@ export class SharedLog {
         return !isSealed;
       });
       if (!isSealed) return;
-      const reached = this.#tables;
-      if (!(await this.#log.advance(() => snapshot(reached, this.#clock.now()), mustWrite))) return;
+      const tables = this.#tables;
+      if (!(await this.#log.advance(() => snapshot(tables, this.#clock.now()), mustWrite))) return;
       this.#reset();
     }
   }
@@ -188,9 +188,9 @@ export class SharedLog {
       for (const listener of this.#channels.get(line.channel) ?? []) queueMicrotask(() => listener(line.message));
     }
     const [writer, number] = line.id;
-    const mine = writer === this.#writer ? this.#open.get(number) : undefined;
-    if (mine) this.#open.delete(number);
-    mine?.resolve(outcome);
+    const writing = writer === this.#writer ? this.#open.get(number) : undefined;
+    if (writing) this.#open.delete(number);
+    writing?.resolve(outcome);
     return true;
   }
 

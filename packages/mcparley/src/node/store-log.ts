@@ -8,7 +8,7 @@ const folderMode = 0o700;
 const chunkSize = 65_536;
 const newline = 0x0a;
 /** Milliseconds after which an unfinished file is considered abandoned. */
-const abandoned = 60_000;
+const abandonedAfter = 60_000;
 /** The codes of errors if a file can be read and not written. */
 const readOnlyCodes: ReadonlySet<string | undefined> = new Set(["EROFS", "EACCES", "EPERM"]);
 /** The codes of errors if a file cannot be created. */
@@ -121,15 +121,15 @@ export class StoreLog {
    * Opens the file with the highest number. Creates the wanted number first if no file has it or a higher one. Returns false if it
    * cannot be created, and throws the reason with `mustWrite`.
    */
-  async #openHighest(wanted: number, lines: () => string[], mustWrite: boolean): Promise<boolean> {
+  async #openHighest(leastNumber: number, lines: () => string[], mustWrite: boolean): Promise<boolean> {
     for (;;) {
       const highest = Math.max(0, ...(await this.#numbers()));
-      if (highest >= wanted) {
+      if (highest >= leastNumber) {
         if (await this.#open(highest)) return true;
         continue;
       }
       try {
-        await this.#make(wanted, lines());
+        await this.#make(leastNumber, lines());
       } catch (error) {
         if (mustWrite || !unwritableCodes.has((error as NodeJS.ErrnoException).code)) throw error;
         return false;
@@ -210,5 +210,5 @@ export class StoreLog {
 async function isAbandoned(file: string): Promise<boolean> {
   if (!file.endsWith(".tmp")) return false;
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Infinity }));
-  return Date.now() - mtimeMs > abandoned;
+  return Date.now() - mtimeMs > abandonedAfter;
 }

@@ -50,9 +50,9 @@ export function parseTemplate(template: string): UriTemplate {
 function tailMatcher([start, tail, ...more]: readonly TemplatePart[]): Matcher | undefined {
   if (typeof start !== "string" || typeof tail !== "object" || more.length > 0) return undefined;
   const { operator, variables } = tail;
-  const [variable, ...others] = variables;
-  if (!variable || others.length > 0 || variable.explode || variable.maxLength !== undefined) return undefined;
-  if (operator.first !== "" || operator.reserved || encodeReserved(start) !== start) return undefined;
+  const [variable, ...moreVariables] = variables;
+  if (!variable || moreVariables.length > 0 || variable.explode || variable.maxLength !== undefined) return undefined;
+  if (operator.first !== "" || operator.keepsReserved || encodeReserved(start) !== start) return undefined;
   return (uri) => {
     if (uri.length > MAX_URI_LENGTH || uri.length === start.length || !uri.startsWith(start)) return undefined;
     const text = uri.slice(start.length);

@@ -125,10 +125,10 @@ export function isPlainPath(path: string): boolean {
 }
 
 /** Returns a path or URI for an error message: quoted, at most 200 characters, with the unfit characters escaped. */
-export function quoted(text: unknown): string {
-  const shown = JSON.stringify(typeof text === "string" ? text.slice(0, 200) : text) ?? typeof text;
-  return shown.replaceAll(new RegExp(unfit, "gu"), (found) =>
-    found === "\\" ? found : `\\u{${found.codePointAt(0)!.toString(16)}}`,
+export function quotePath(text: unknown): string {
+  const json = JSON.stringify(typeof text === "string" ? text.slice(0, 200) : text) ?? typeof text;
+  return json.replaceAll(new RegExp(unfit, "gu"), (character) =>
+    character === "\\" ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,
   );
 }
 

@@ -94,8 +94,8 @@ export class RequestQueue {
     }
     if (this.#hasRoom) return this.#admit();
     const resume = waits?.();
-    const entered = this.#wait(signal, () => this.#admit());
-    return resume ? entered.finally(resume) : entered;
+    const waitingPlace = this.#wait(signal, () => this.#admit());
+    return resume ? waitingPlace.finally(resume) : waitingPlace;
   }
 
   /** Calls `admit` when there is room. */
@@ -183,12 +183,12 @@ export class RequestQueue {
   #rejectOld(): void {
     const { roundMs, waitMs, connections } = this.#limits;
     const last = this.#round - Math.ceil(waitMs / roundMs);
-    for (let at = this.#waiting[this.#first]; at && at.round <= last; at = this.#waiting[++this.#first]) {
-      if (at.isGone) continue;
+    for (let entry = this.#waiting[this.#first]; entry && entry.round <= last; entry = this.#waiting[++this.#first]) {
+      if (entry.isGone) continue;
       const message =
         `No connection to ${this.#origin} was free within ${waitMs} ms: ${connections} requests wait for replies. ` +
         "Send fewer requests at the same time, or raise connection.maxConnections or connection.maxWaitMs of the target.";
-      at.reject(new LocalError("unreachable", message, { data: { origin: this.#origin, waitMs } }));
+      entry.reject(new LocalError("unreachable", message, { data: { origin: this.#origin, waitMs } }));
     }
   }
 }

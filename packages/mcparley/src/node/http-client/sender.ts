@@ -50,14 +50,14 @@ interface SenderOptions extends Partial<Limits> {
  * Errors have the code of the system or of undici, or are `LocalError` for a proxy or invalid settings. An error before a
  * connection exists has the `syscall` "connect", because the server has certainly not received the request.
  */
-export function createSender({ connection, env = process.env, ...given }: SenderOptions = {}): Send {
-  const limits = { ...limitsOf(connection), ...given };
+export function createSender({ connection, env = process.env, ...limitOptions }: SenderOptions = {}): Send {
+  const limits = { ...limitsOf(connection), ...limitOptions };
   const connectorFor = connectors(limits.connectMs, connection);
   const origins = new Map<string, Origin>();
   const open = (url: URL): Origin => {
     const proxy = proxyFor(url, connection?.proxy, env);
-    const unused = (): void => void origins.delete(url.origin);
-    return new Origin(url.origin, { connector: connectorFor(url, proxy), proxy, limits, unused });
+    const onUnused = (): void => void origins.delete(url.origin);
+    return new Origin(url.origin, { connector: connectorFor(url, proxy), proxy, limits, onUnused });
   };
   const send: Send = (url, init) => {
     const { signal, priority, waits } = init;
@@ -73,8 +73,8 @@ export function createSender({ connection, env = process.env, ...given }: Sender
     if (priority === "high") return origin.send(url, init, undefined);
     const place = origin.queue.enter(signal, waits);
     if (!(place instanceof Promise)) return origin.send(url, init, place);
-    const entered = origin;
-    return place.then((one) => entered.send(url, init, one));
+    const currentOrigin = origin;
+    return place.then((one) => currentOrigin.send(url, init, one));
   };
   send.turn = (url, signal) => origins.get(url.origin)?.queue.turn(signal) ?? Promise.resolve();
   return send;
@@ -102,7 +102,7 @@ interface OriginSettings {
   proxy: Proxy | undefined;
   limits: Limits;
   /** Called when the origin has no connection. */
-  unused: () => void;
+  onUnused: () => void;
 }
 
 /** The connections to one origin. */
@@ -128,14 +128,14 @@ class Origin {
     const { method = "GET", headers, body } = init;
     const connection = this.#idle.pop() ?? this.#connect();
     this.#used++;
-    const ended = (isReusable: boolean): void => {
+    const onEnd = (isReusable: boolean): void => {
       this.#used--;
       if (isReusable && connection.isFlushed) this.#idle.push(connection);
       else connection.destroy();
       if (place) this.queue.leave(place);
       if (this.#used === 0) this.#checkUse();
     };
-    const exchange = new Exchange(init, connection, ended);
+    const exchange = new Exchange(init, connection, onEnd);
     const list = headerList(headers as Record<string, string>);
     const path = url.pathname + url.search;
     const { forwarder } = this;
@@ -151,7 +151,7 @@ class Origin {
     const { connector, limits } = this.#settings;
     const connection: OriginConnection = new OriginConnection(this.#name, connector, {
       ...limits,
-      closed: () => {
+      onClose: () => {
         const index = this.#idle.indexOf(connection);
         if (index === -1) return;
         this.#idle.splice(index, 1);
@@ -163,7 +163,7 @@ class Origin {
   }
 
   #checkUse(): void {
-    if (this.#used === 0 && this.#idle.length === 0 && this.queue.isEmpty) this.#settings.unused();
+    if (this.#used === 0 && this.#idle.length === 0 && this.queue.isEmpty) this.#settings.onUnused();
   }
 }
 

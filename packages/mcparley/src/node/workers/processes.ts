@@ -94,8 +94,8 @@ function forkWorker(number: number, restarts: number): WorkerProcess {
     kill: () => void worker.process.kill("SIGKILL"),
     onMessage: (listener) => {
       worker.on("message", (message: unknown) => {
-        const own = unwrap<FromWorker>(message);
-        if (own) listener(own);
+        const ownMessage = unwrap<FromWorker>(message);
+        if (ownMessage) listener(ownMessage);
       });
     },
     onExit: (listener) => {
@@ -114,9 +114,9 @@ async function runWorker(
   const store = new RemoteStore((items) => send({ kind: "store", items }));
   const mustClose = new Promise<void>((resolve) => {
     process.on("message", (message) => {
-      const own = unwrap<ToWorker>(message);
-      if (own?.kind === "store") store.receive(own.items);
-      else if (own?.kind === "close") resolve();
+      const ownMessage = unwrap<ToWorker>(message);
+      if (ownMessage?.kind === "store") store.receive(ownMessage.items);
+      else if (ownMessage?.kind === "close") resolve();
     });
     process.on("SIGTERM", () => resolve());
   });
@@ -142,7 +142,7 @@ async function runWorker(
 }
 
 /** Sends a message to the primary process. Calls `done` when it is sent, or cannot be. */
-function send(message: FromWorker, done: () => void = () => {}): void {
-  if (process.connected) process.send?.(wrap(message), undefined, undefined, done);
-  else done();
+function send(message: FromWorker, onSent: () => void = () => {}): void {
+  if (process.connected) process.send?.(wrap(message), undefined, undefined, onSent);
+  else onSent();
 }

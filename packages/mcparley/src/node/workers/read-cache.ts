@@ -4,7 +4,7 @@ import { leaseTime } from "./store-messages.ts";
 export interface CachedRead {
   value: string | undefined;
   /** The end of the lease. */
-  until: number;
+  leaseEnd: number;
 }
 
 /** Maximum length of the values that are added within one lease time, in characters. */
@@ -28,7 +28,7 @@ export class ReadCache {
     const recent = this.#recent.get(key);
     if (recent) return recent;
     const older = this.#older.get(key);
-    this.#recent.set(key, older ?? { value: undefined, until: -Infinity });
+    this.#recent.set(key, older ?? { value: undefined, leaseEnd: -Infinity });
     this.#length += key.length + (older?.value?.length ?? 0);
     return older;
   }
@@ -37,7 +37,7 @@ export class ReadCache {
   fill(read: CachedRead, value: string, now: number): void {
     this.#length += value.length - (read.value?.length ?? 0);
     read.value = value;
-    read.until = now + leaseTime;
+    read.leaseEnd = now + leaseTime;
   }
 
   drop(key: string): void {

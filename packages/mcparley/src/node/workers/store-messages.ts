@@ -17,7 +17,7 @@ export type StoreRequest =
     ]
   | [id: number, op: "delete", key: string]
   | [id: number, op: "append", log: string, value: string, options: AppendOptions]
-  | [id: number, op: "readFrom", log: string, after: string | null, limit: number]
+  | [id: number, op: "readFrom", log: string, position: string | null, limit: number]
   | [id: number, op: "publish", channel: string, message: string]
   | [id: number, op: "subscribe" | "unsubscribe", channel: string]
   /** The worker no longer uses its value of a key. `id` is that of the `drop`. */

@@ -87,9 +87,9 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const { pageSize } = call.core.limits;
   const page = visible.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(start, start + pageSize);
-  const resources = page.map(([child, found]) => {
+  const resources = page.map(([child, file]) => {
     const name = decodeURIComponent(child.slice(child.lastIndexOf("/") + 1));
-    return call.encoder.resource(found ? fileResource(found) : { uri: child, name, mimeType: directoryType });
+    return call.encoder.resource(file ? fileResource(file) : { uri: child, name, mimeType: directoryType });
   });
   return {
     resources,
@@ -101,10 +101,10 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
 /** Returns whether a principal may see a file or folder. A folder is visible if anything in it is. */
 function isVisible(
   catalog: Catalog,
-  [uri, found]: readonly [uri: string, found: FoundFile | undefined],
+  [uri, file]: readonly [uri: string, file: FoundFile | undefined],
   principal: Call["principal"],
 ): boolean {
-  if (found) return isGranted(found.skill.scopes, principal);
+  if (file) return isGranted(file.skill.scopes, principal);
   return [...catalog.folder(uri)].some((child) => isVisible(catalog, child, principal));
 }
 

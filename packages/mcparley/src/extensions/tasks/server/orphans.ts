@@ -98,12 +98,13 @@ export class Orphans {
     const { store } = this.#init;
     const text = await store.get(runnersKey);
     const runners: string[] = text === undefined ? [] : JSON.parse(text);
-    const gone = new Set<string>();
+    const deadRunners = new Set<string>();
     for (const runner of runners) {
       const isAlive = runner === this.#id || (await store.get(aliveKey(runner))) !== undefined;
-      if (!isAlive && (await this.#adoptAllOf(runner))) gone.add(runner);
+      if (!isAlive && (await this.#adoptAllOf(runner))) deadRunners.add(runner);
     }
-    if (gone.size > 0) await this.#changeRunners((runners) => runners.filter((runner) => !gone.has(runner)));
+    if (deadRunners.size > 0)
+      await this.#changeRunners((runners) => runners.filter((runner) => !deadRunners.has(runner)));
   }
 
   /** Returns whether all tasks of a dead process are over or run again. */
@@ -120,8 +121,8 @@ export class Orphans {
     for (;;) {
       const text = await store.get(runnersKey);
       const runners: string[] = text === undefined ? [] : JSON.parse(text);
-      const changed = JSON.stringify(change(runners));
-      if (await store.compareAndSet(runnersKey, text, changed, { ttl: listTtl })) return;
+      const newText = JSON.stringify(change(runners));
+      if (await store.compareAndSet(runnersKey, text, newText, { ttl: listTtl })) return;
     }
   }
 }

@@ -15,7 +15,7 @@ import { isOver } from "../task.ts";
 import { Orphans } from "./orphans.ts";
 import type { TaskDefaults, TaskTiming } from "./settings.ts";
 import { TaskSlots } from "./slots.ts";
-import { type StoredRequest, type TaskRecord, TaskTable, ended } from "./stored-task.ts";
+import { type StoredRequest, type TaskRecord, TaskTable, endRecord } from "./stored-task.ts";
 import { TaskRun } from "./task-run.ts";
 
 /** Maximum number of crashes of a task, because the task itself may be the cause. */
@@ -130,7 +130,9 @@ export class Runner {
     } catch (error) {
       const wasCancelled = call.signal.aborted && !(error instanceof ProtocolError);
       await run.finish(
-        wasCancelled ? { cancelled: "The request was cancelled." } : { error: toProtocolError(error, call).toBody() },
+        wasCancelled
+          ? { cancellation: "The request was cancelled." }
+          : { error: toProtocolError(error, call).toBody() },
       );
     }
   }
@@ -175,10 +177,10 @@ export class Runner {
     const id = crypto.randomUUID();
     if (!(await table.claim(taskId, id, this.defaults.lease))) return (await table.read(taskId)) ?? record;
     try {
-      const failed = await table.update(taskId, (found) =>
-        isOver(found) || found.run !== record.run ? undefined : ended(found, { error: died(found) }),
+      const failedRecord = await table.update(taskId, (current) =>
+        isOver(current) || current.run !== record.run ? undefined : endRecord(current, { error: deathError(current) }),
       );
-      return failed ?? record;
+      return failedRecord ?? record;
     } finally {
       await table.release(taskId, id);
     }
@@ -194,14 +196,16 @@ export class Runner {
     try {
       await this.#orphans.log(taskId);
       await run.watch();
-      const taken = await table.update(taskId, (found) =>
-        isOver(found) || found.run !== record.run ? undefined : { ...found, run: run.id, crashes: crashesOf(found) },
+      const claimedRecord = await table.update(taskId, (current) =>
+        isOver(current) || current.run !== record.run
+          ? undefined
+          : { ...current, run: run.id, crashes: crashesOf(current) },
       );
-      if (taken?.run !== run.id || isOver(taken) || this.#slots.isClosed) {
+      if (claimedRecord?.run !== run.id || isOver(claimedRecord) || this.#slots.isClosed) {
         await run.discard(() => table.leave(taskId, run.id));
         return undefined;
       }
-      run.start(taken);
+      run.start(claimedRecord);
     } catch (error) {
       // The store may have done the step that failed. The task is left, so that no crash is counted.
       await run.discard(() => table.leave(taskId, run.id));
@@ -238,8 +242,8 @@ function crashesOf({ run, crashes }: TaskRecord): number {
 
 /** Returns the parts of a call that are needed to run it again, without the params of its input requests and its task. */
 function toStoredRequest({ method, params, peer: { address: _address, ...peer }, principal }: Call): StoredRequest {
-  const { requestState: _, inputResponses: __, task: ___, ...kept } = params;
-  return { method, params: kept, peer, ...(principal && { principal }) };
+  const { requestState: _, inputResponses: __, task: ___, ...callParams } = params;
+  return { method, params: callParams, peer, ...(principal && { principal }) };
 }
 
 async function dispatchUnprepared(call: Call): Promise<JsonObject> {
@@ -247,7 +251,7 @@ async function dispatchUnprepared(call: Call): Promise<JsonObject> {
   return result instanceof Prepared ? result.value : result;
 }
 
-function died({ again }: TaskRecord): { code: number; message: string } {
+function deathError({ again }: TaskRecord): { code: number; message: string } {
   const message = again
     ? `${maxCrashes} processes that ran this task ended before the task.`
     : "The process that ran this task ended before the task. The effects of the task are unknown.";

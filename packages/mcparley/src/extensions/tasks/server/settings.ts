@@ -89,9 +89,9 @@ export function readOptions(options: TasksOptions): TaskDefaults {
 }
 
 /** Throws `TypeError` if one of the members is present and not a positive integer. */
-function checkPositive<K extends string>(given: { readonly [name in K]?: unknown }, names: readonly K[]): void {
+function checkPositive<K extends string>(settings: { readonly [name in K]?: unknown }, names: readonly K[]): void {
   for (const name of names) {
-    const value = given[name];
+    const value = settings[name];
     if (value === undefined || isPositiveInteger(value)) continue;
     throw new TypeError(`${name} must be a positive integer; got ${JSON.stringify(value)}.`);
   }

@@ -43,11 +43,11 @@ export class TaskCall {
       const final = await this.#run.input.continueWith(result, next);
       return final instanceof Prepared ? final.value : final;
     });
-    const ended = ending.then(
+    const end = ending.then(
       () => undefined,
       () => undefined,
     );
-    const response = await Promise.race([this.#created, ended]);
+    const response = await Promise.race([this.#created, end]);
     if (response) {
       this.#runner.finish(this.#call, this.#run!, ending);
       return response;
@@ -80,8 +80,8 @@ export class TaskCall {
     if (this.#creating) return (await this.#creating) !== undefined;
     if (settings.required) this.#requireSupport();
     if (!this.#supportsTasks) return false;
-    const own = this.#toolExtensions?.find(isTaskTool);
-    await this.#create({ ...own?.tasks, ...settings });
+    const toolExtension = this.#toolExtensions?.find(isTaskTool);
+    await this.#create({ ...toolExtension?.tasks, ...settings });
     return true;
   }
 
@@ -139,10 +139,10 @@ export class TaskCall {
 
   async #createOnce({ ttlMs, pollIntervalMs, runAgain }: ToolTasks): Promise<TaskRun> {
     const call = this.#call;
-    const requested = this.#isRequested;
-    const requestedTtl = requested && isObject(call.params.task) ? call.params.task.ttl : undefined;
+    const isRequested = this.#isRequested;
+    const requestedTtl = isRequested && isObject(call.params.task) ? call.params.task.ttl : undefined;
     const run = await this.#runner.begin(call, {
-      requested,
+      requested: isRequested,
       ...(ttlMs !== undefined && { ttlMs }),
       ...(typeof requestedTtl === "number" && { ttlMs: requestedTtl }),
       ...(pollIntervalMs !== undefined && { pollIntervalMs }),

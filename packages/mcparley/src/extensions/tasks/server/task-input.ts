@@ -109,8 +109,8 @@ export class TaskInput implements InputChannel {
     return undefined;
   }
 
-  async continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
-    let open = wanted;
+  async continueWith(firstRequest: InputRequired, run: Run): Promise<JsonObject | Prepared> {
+    let open = firstRequest;
     for (let round = 0; round < maxRounds; round++) {
       const requests = Object.entries(open.inputRequests).map(async ([name, { method, params = {} }]) => {
         const key = round === 0 ? name : `${name}-${round + 1}`;
@@ -130,8 +130,8 @@ export class TaskInput implements InputChannel {
   receive({ inputRequests }: TaskRecord): void {
     for (const { id, response } of inputRequests) {
       if (!response) continue;
-      const inherited = this.#inherited.get(id);
-      if (inherited !== undefined) this.#responses.set(inherited, response);
+      const key = this.#inherited.get(id);
+      if (key !== undefined) this.#responses.set(key, response);
       this.#inherited.delete(id);
       this.#waiting.get(id)?.resolve(response);
       this.#waiting.delete(id);
@@ -169,16 +169,16 @@ export class TaskInput implements InputChannel {
     this.#turn = undefined;
     if (this.#ended) return;
     let open = requests;
-    let added: [id: string, request: PendingRequest][] = [];
+    let newRequests: [id: string, request: PendingRequest][] = [];
     try {
       await this.#init.update((record) => {
         this.receive(record);
         // Requests of an earlier attempt that have a response now are no longer waiting.
-        const answered = added.flatMap(([id, request]) => (this.#waiting.delete(id) ? [] : request));
-        open = open.filter((request) => !answered.includes(request));
-        const stored = [...record.inputRequests];
-        added = open.flatMap((request) => this.#add(stored, request));
-        return withInputRequests(record, stored);
+        const answeredRequests = newRequests.flatMap(([id, request]) => (this.#waiting.delete(id) ? [] : request));
+        open = open.filter((request) => !answeredRequests.includes(request));
+        const storedRequests = [...record.inputRequests];
+        newRequests = open.flatMap((request) => this.#add(storedRequests, request));
+        return withInputRequests(record, storedRequests);
       });
       // The run may have ended before the requests were stored.
       if (this.#ended) throw this.#ended;
@@ -188,13 +188,13 @@ export class TaskInput implements InputChannel {
   }
 
   /** Adds a request to the stored ones and returns it with its id. Returns nothing if there is already a response. */
-  #add(stored: TaskInputRequest[], request: PendingRequest): [id: string, request: PendingRequest][] {
+  #add(storedRequests: TaskInputRequest[], request: PendingRequest): [id: string, request: PendingRequest][] {
     const response = this.#responses.get(request.key);
     if (response) {
       request.resolve(response);
       return [];
     }
-    const id = addRequest(stored, request);
+    const id = addRequest(storedRequests, request);
     this.#waiting.set(id, request);
     return [[id, request]];
   }
@@ -205,7 +205,7 @@ export class TaskInput implements InputChannel {
     const { record, update } = this.#init;
     // Only a later run reads the stored value.
     if (record.again) {
-      await update((now) => ({ ...now, once: [...now.once.filter(([other]) => other !== key), [key, value]] }));
+      await update((now) => ({ ...now, once: [...now.once.filter(([otherKey]) => otherKey !== key), [key, value]] }));
     }
     return value;
   }
@@ -215,17 +215,17 @@ export class TaskInput implements InputChannel {
  * Adds a request to the stored ones and returns its id. If an earlier run has stored the same request, returns the id of
  * that one. Otherwise the id is new (SEP-2663: keys are unique over the lifetime of a task).
  */
-function addRequest(stored: TaskInputRequest[], { key, method, params }: Omit<TaskInputRequest, "id">): string {
+function addRequest(storedRequests: TaskInputRequest[], { key, method, params }: Omit<TaskInputRequest, "id">): string {
   const text = JSON.stringify(params);
-  const same = stored.find(
+  const same = storedRequests.find(
     (one) => one.key === key && !one.response && one.method === method && JSON.stringify(one.params) === text,
   );
   if (same) return same.id;
   // An earlier run sent other params under this key. Closes that request, because no handler waits for it.
-  const superseded = stored.findIndex((one) => one.key === key && !one.response);
-  if (superseded !== -1) stored[superseded] = { ...stored[superseded]!, response: { result: undefined } };
+  const oldIndex = storedRequests.findIndex((one) => one.key === key && !one.response);
+  if (oldIndex !== -1) storedRequests[oldIndex] = { ...storedRequests[oldIndex]!, response: { result: undefined } };
   let id = key;
-  for (let n = 2; stored.some((one) => one.id === id); n++) id = `${key}-${n}`;
-  stored.push({ id, key, method, params });
+  for (let n = 2; storedRequests.some((one) => one.id === id); n++) id = `${key}-${n}`;
+  storedRequests.push({ id, key, method, params });
   return id;
 }

@@ -41,8 +41,8 @@ export function watchTask(
     try {
       while (hasChanged && !isStopped) {
         hasChanged = false;
-        const found = await table.read(taskId);
-        const record = found && (await runner.revive(found));
+        const storedRecord = await table.read(taskId);
+        const record = storedRecord && (await runner.revive(storedRecord));
         if (isStopped) return;
         if (see(record) === false || !record || isOver(record)) stop();
       }
@@ -57,9 +57,9 @@ export function watchTask(
   const stopReads = repeat(core.clock, defaults.lease, () => void read());
   table
     .watch(taskId, () => void read())
-    .then((subscribed) => {
-      if (isStopped) return subscribed();
-      unsubscribe = subscribed;
+    .then((stopSubscription) => {
+      if (isStopped) return stopSubscription();
+      unsubscribe = stopSubscription;
       return undefined;
     })
     .catch(report)
@@ -68,9 +68,9 @@ export function watchTask(
 }
 
 /** Notifies the session that requested a task of each change of its status (2025-11-25, Task Status Notification). */
-export function notifySession(runner: Runner, created: TaskRecord, session: CallSession): void {
-  let { status, statusMessage } = created;
-  watchTask(runner, created.taskId, (record) => {
+export function notifySession(runner: Runner, createdTask: TaskRecord, session: CallSession): void {
+  let { status, statusMessage } = createdTask;
+  watchTask(runner, createdTask.taskId, (record) => {
     if (!record || (record.status === status && record.statusMessage === statusMessage)) return true;
     ({ status, statusMessage } = record);
     return session.send(TaskMethod.statusChanged, { ...toRequestedTask(record) });
@@ -83,11 +83,11 @@ export function notifySession(runner: Runner, created: TaskRecord, session: Call
  */
 export async function subscribeTasks(
   runner: Runner,
-  { wanted, call, send }: { wanted: JsonObject; call: Call; send: (method: string, params: JsonObject) => void },
+  { filter, call, send }: { filter: JsonObject; call: Call; send: (method: string, params: JsonObject) => void },
 ): Promise<ExtensionSubscription | undefined> {
-  if (wanted.taskIds === undefined) return undefined;
+  if (filter.taskIds === undefined) return undefined;
   requireExtension(call, tasksId);
-  const records = await Promise.all(readIds(wanted.taskIds).map((taskId) => runner.table.read(taskId)));
+  const records = await Promise.all(readIds(filter.taskIds).map((taskId) => runner.table.read(taskId)));
   const owner = principalKey(call.principal);
   const taskIds = records.flatMap((record) => (record?.owner === owner ? record.taskId : []));
   const stops = taskIds.map((taskId) => {
