@@ -62,7 +62,7 @@ export class ClusterNode {
   readonly #receiver: Receiver;
   readonly #inbox: LogTail;
   readonly #broadcasts: LogTail;
-  #joined: Promise<void> | undefined;
+  #joining: Promise<void> | undefined;
   #stopRenewal: (() => void) | undefined;
   #isFailing = false;
   #hasLeft = false;
@@ -82,18 +82,18 @@ export class ClusterNode {
 
   /** Starts to receive messages and to renew the lease, once. Rejects if the store is unavailable. */
   join(): Promise<void> {
-    this.#joined ??= this.#join().catch((error: unknown) => {
-      this.#joined = undefined;
+    this.#joining ??= this.#join().catch((error: unknown) => {
+      this.#joining = undefined;
       throw error;
     });
-    return this.#joined;
+    return this.#joining;
   }
 
   /** Deletes the lease, so that the other nodes see at once that this one has ended. */
   async leave(): Promise<void> {
     this.#hasLeft = true;
     this.#stopRenewal?.();
-    if (!this.#joined) return;
+    if (!this.#joining) return;
     await Promise.all([this.#inbox.stop(), this.#broadcasts.stop()]);
     await this.store.delete(leaseOf(this.id)).catch(this.report);
   }

@@ -30,7 +30,7 @@ export class ResumableStreams implements Resumption {
   /** The streams of this process that can still send events, by session and stream id. */
   readonly #streams = new WeakMap<HttpSession, Map<string, ResumableStream>>();
   /** The streams of this process whose logs are kept from expiring. */
-  readonly #refreshed = new Set<ResumableStream>();
+  readonly #refreshedStreams = new Set<ResumableStream>();
   #timer: unknown;
 
   constructor(context: EndpointContext, node: ClusterNode, options: EventOptions = {}) {
@@ -95,7 +95,7 @@ export class ResumableStreams implements Resumption {
   }
 
   stop(): void {
-    for (const stream of this.#refreshed) stream.abandon();
+    for (const stream of this.#refreshedStreams) stream.abandon();
     this.#limits?.stop();
     if (this.#timer !== undefined) this.#context.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -116,7 +116,7 @@ export class ResumableStreams implements Resumption {
     { stream, position }: { stream: ResumableStream; position: string },
   ): Promise<void> {
     let resumption: Promise<void> | undefined;
-    this.#refreshed.add(stream);
+    this.#refreshedStreams.add(stream);
     this.#refreshLater();
     void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
       resumption = resumeOrLeave(stream, exchange, { position, leave });
@@ -141,14 +141,14 @@ export class ResumableStreams implements Resumption {
       isStandalone: id.startsWith(getPrefix),
       onEnd: () => {
         streams.delete(id);
-        this.#refreshed.delete(stream);
+        this.#refreshedStreams.delete(stream);
         onEnd?.();
       },
       clock: core.clock,
       report: this.#node.report,
     });
     streams.set(id, stream);
-    this.#refreshed.add(stream);
+    this.#refreshedStreams.add(stream);
     this.#refreshLater();
     return stream;
   }
@@ -172,11 +172,11 @@ export class ResumableStreams implements Resumption {
   #refreshLater(): void {
     this.#timer ??= this.#context.core.clock.setTimeout(() => {
       this.#timer = undefined;
-      for (const stream of this.#refreshed) {
+      for (const stream of this.#refreshedStreams) {
         if (stream.isConnected || stream.id.startsWith(postPrefix)) stream.refresh();
-        else this.#refreshed.delete(stream);
+        else this.#refreshedStreams.delete(stream);
       }
-      if (this.#refreshed.size > 0) this.#refreshLater();
+      if (this.#refreshedStreams.size > 0) this.#refreshLater();
     }, this.#options.ttl / 3);
   }
 
@@ -185,7 +185,7 @@ export class ResumableStreams implements Resumption {
     const waitingStreams = streams.filter(({ id, isConnected }) => id.startsWith(getPrefix) && !isConnected);
     for (const stream of waitingStreams.slice(0, Math.max(0, waitingStreams.length - maxDisconnected))) {
       this.#streamsOf(session).delete(stream.id);
-      this.#refreshed.delete(stream);
+      this.#refreshedStreams.delete(stream);
     }
   }
 }

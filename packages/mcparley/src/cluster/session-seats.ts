@@ -4,8 +4,9 @@ import type { Store } from "../store/store.ts";
 import { SessionShares, type TableSession } from "../http/server/sessions/session-shares.ts";
 
 /**
- * Numbers of seats that are read to find a free one, or a session to displace. In a table that is not nearly full, one of
- * the first is free. The last are read for a caller without sessions in this process, if none of the others is free or idle.
+ * Numbers of seats that are read in the rounds of a search for a free seat, or for a session to displace. If the table is not
+ * nearly full, one of the first seats is free. The last round is only for a caller without sessions in this process. It is
+ * left out if an idle session was found before.
  */
 const readCounts = [8, 24, 96];
 /** Maximum number of tries to displace a session while other processes write its seat. */
@@ -78,7 +79,8 @@ export interface SeatsInit {
  *
  * The displaced session is chosen by the rules of `SessionShares` among the seats that were read. The number of sessions of
  * a caller is the largest of three: the number in these seats, the number that they suggest for the whole table, and the
- * number in this process. So a flood does not displace sessions of others because few of its seats were read.
+ * number in this process. A caller with many sessions
+ * therefore loses its own ones, even if few of its seats were read.
  *
  * The use of a session in other processes is known from the last renewal of its seat, so the session may have been used for
  * one interval longer. The sessions that are idle in any case are displaced first.
@@ -86,7 +88,7 @@ export interface SeatsInit {
 export class SessionSeats {
   readonly #init: SeatsInit;
   /** The numbers of the seats that this process writes now. Its other new sessions choose other seats. */
-  readonly #claimed = new Set<number>();
+  readonly #claimedNumbers = new Set<number>();
   /** The last search for a seat of each caller. Its next one waits, so that concurrent requests choose different seats. */
   readonly #searches = new Map<string, Promise<unknown>>();
   #lastTime = 0;
@@ -105,13 +107,13 @@ export class SessionSeats {
     const caller = await callerTag(session.caller);
     const text = JSON.stringify({ id, caller, node, at: this.#now(), since, busyUntil: 0 } satisfies Seat);
     const claim = async (number: number, oldText: string | undefined): Promise<boolean> => {
-      this.#claimed.add(number);
+      this.#claimedNumbers.add(number);
       try {
         const isTaken = await store.compareAndSet(keyOf(number), oldText, text, { ttl });
         if (isTaken) session.seat = number;
         return isTaken;
       } finally {
-        this.#claimed.delete(number);
+        this.#claimedNumbers.delete(number);
       }
     };
     if (max > 0 && (await claim(Math.floor(Math.random() * max), undefined))) return true;
@@ -214,7 +216,7 @@ export class SessionSeats {
         return Math.max(count.read, estimate, count.local);
       },
     };
-    const free = read.filter(({ number, use }) => !use?.isOpening && !this.#claimed.has(number));
+    const free = read.filter(({ number, use }) => !use?.isOpening && !this.#claimedNumbers.has(number));
     /** The seats as a table, if sessions may have been used for `longer` milliseconds in other processes. */
     const tableOf = (longer: number): SessionShares<Candidate> => {
       const shares = new SessionShares<Candidate>({ clock, options: {}, onUnused: () => {}, sample });

@@ -53,7 +53,7 @@ export class SessionStream {
   /** Undefined unless this node is the owner. */
   #ownership: StreamOwnership | undefined;
   /** The record that this node wrote last. */
-  #written: string | undefined;
+  #writtenText: string | undefined;
   /** Messages for the stream or the outbox, in order. */
   #unsent: string[] = [];
   #unfollow: (() => void) | undefined;
@@ -104,7 +104,7 @@ export class SessionStream {
   /** Stores the positions. */
   save(): void {
     void this.#enqueue(async () => {
-      if (this.#ownership && !(await this.#write(this.#written, this.#ownership))) this.#forgetOwnership();
+      if (this.#ownership && !(await this.#write(this.#writtenText, this.#ownership))) this.#forgetOwnership();
     });
   }
 
@@ -193,13 +193,13 @@ export class SessionStream {
     if (!ownership || session.stream) return;
     this.#forgetOwnership();
     const { previous, changes, outbox } = ownership;
-    const isReleased = await this.#write(this.#written, { changes, outbox });
+    const isReleased = await this.#write(this.#writtenText, { changes, outbox });
     if (isReleased && previous !== undefined) await node.send(previous, { about: "free", session: session.id });
   }
 
   /** Another node may have taken ownership, even and back again; compare the stored record with the one this node wrote. */
   async #releaseIfLost(): Promise<void> {
-    if (this.#ownership && (await this.#init.node.store.get(this.#key)) !== this.#written) this.#forgetOwnership();
+    if (this.#ownership && (await this.#init.node.store.get(this.#key)) !== this.#writtenText) this.#forgetOwnership();
   }
 
   #forgetOwnership(): void {
@@ -213,7 +213,7 @@ export class SessionStream {
     const { node, ttl } = this.#init;
     const text = JSON.stringify(ownership);
     const isWritten = await node.store.compareAndSet(this.#key, oldText, text, { ttl });
-    if (isWritten) this.#written = text;
+    if (isWritten) this.#writtenText = text;
     return isWritten;
   }
 

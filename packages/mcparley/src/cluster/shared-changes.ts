@@ -64,12 +64,12 @@ export class SharedChanges {
   /** Settles when the current attempt to append the waiting changes, or the pause after it, ends. Undefined if none wait. */
   #round: Promise<void> | undefined;
   /** Number of attempts that have begun. */
-  #begun = 0;
+  #startedRounds = 0;
   /** The last attempt that appended all changes that waited when it began. */
-  #succeeded = 0;
+  #lastSuccess = 0;
   /** Time of the first failure of the store. Undefined while the store works. */
   #failingSince: number | undefined;
-  #joined: Promise<void> | undefined;
+  #joining: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(core: ServerCore, store: Store) {
@@ -93,11 +93,11 @@ export class SharedChanges {
 
   /** Starts to follow the log, once. Rejects if the store is unavailable. */
   join(): Promise<void> {
-    this.#joined ??= this.#join().catch((error: unknown) => {
-      this.#joined = undefined;
+    this.#joining ??= this.#join().catch((error: unknown) => {
+      this.#joining = undefined;
       throw error;
     });
-    return this.#joined;
+    return this.#joining;
   }
 
   /** Sends a change to the other processes. If the store is unavailable, retries until it works again. */
@@ -127,9 +127,9 @@ export class SharedChanges {
    */
   async waitUntilFlushed(maxWait = 0): Promise<void> {
     const { clock } = this.#core;
-    const nextRound = this.#begun + 1;
+    const nextRound = this.#startedRounds + 1;
     const mayWait = (): boolean => this.#failingSince === undefined || clock.now() - this.#failingSince < maxWait;
-    while (!this.isFlushed && this.#succeeded < nextRound && mayWait()) await this.#round;
+    while (!this.isFlushed && this.#lastSuccess < nextRound && mayWait()) await this.#round;
   }
 
   /** Calls `onChange` for each change from now on, until the returned function is called. */
@@ -202,7 +202,7 @@ export class SharedChanges {
   async #appendUntilDone(): Promise<void> {
     const { clock } = this.#core;
     while (this.#waiting.size > 0 && !this.#isStopped) {
-      this.#round = this.#appendAll(++this.#begun).then(
+      this.#round = this.#appendAll(++this.#startedRounds).then(
         () => void (this.#failingSince = undefined),
         (error: unknown) => {
           if (this.#failingSince === undefined) this.#core.report(error, undefined);
@@ -226,7 +226,7 @@ export class SharedChanges {
     const outcomes = await Promise.allSettled(appending);
     if (outcomes.some(({ status }) => status === "fulfilled")) void this.#store.publish(logName, "").catch(() => {});
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-    this.#succeeded = round;
+    this.#lastSuccess = round;
   }
 
   #entry(content: Omit<Entry, "from">): string {

@@ -58,7 +58,7 @@ export class SharedSessions implements SessionTable {
   readonly #unfollow: () => void;
   #hasJoined = false;
   /** Number of copies that this table has made. */
-  #made = 0;
+  #copyCount = 0;
 
   constructor(init: SharedSessionsInit) {
     this.#init = init;
@@ -171,7 +171,7 @@ export class SharedSessions implements SessionTable {
       node: this.node,
       sessionStore: this.#sessionStore,
       changes: this.#init.changes,
-      copy: this.#made++,
+      copy: this.#copyCount++,
       idle: this.#idle,
       requestTtl: Math.max(60_000, 3 * this.#interval),
       onEnded: (session, end) => void this.#report(session, end),

@@ -49,7 +49,7 @@ const defaultSend: WaitingSend = (url, init) => {
   }
   return sharedSend(url, init);
 };
-/** `fetch` has no limit of connections. */
+/** Only requests through undici wait: `fetch` has no limit of connections. */
 defaultSend.turn = sharedSend.turn;
 
 let checkedDispatcher: object | undefined;

@@ -22,7 +22,7 @@ export type NodeResponse = ServerResponse & { flush?: () => void; stream?: { rea
 
 const none: RequestOptions = Object.freeze({});
 
-/** The headers that decide about a request, and of which Node ignores all values except the first one. */
+/** The headers that decide about a request. Node ignores all of their values except the first one. */
 const reducedHeaders: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
 
 /** The network of each connection, calculated once. */
@@ -153,7 +153,7 @@ export class NodeExchange implements HttpExchange {
     writer.whenWritten(() => this.#finish());
   }
 
-  /** Returns an array in which each name is followed by its value. To copy an object would take as long as all the rest. */
+  /** Returns an array in which each name is followed by its value. A copy of the object would take as long as all other steps. */
   #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeader[] {
     const list: OutgoingHttpHeader[] = [];
     // HTTP/2 has no `connection` header, and Node would print a warning.

@@ -49,7 +49,7 @@ export class SharedLog {
   #running: Promise<void> | undefined;
   /** The error of the current round. */
   #failure: Error | undefined;
-  #closed = false;
+  #isClosed = false;
   #watcher: FSWatcher | undefined;
   #stopPolling: (() => void) | undefined;
 
@@ -88,7 +88,7 @@ export class SharedLog {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#channels.clear();
     this.#stopWatching();
     await this.#running;
@@ -97,7 +97,7 @@ export class SharedLog {
 
   /** Adds an operation to the next round. `put` stores the functions that settle its promise. */
   #enter<T>(put: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
-    if (this.#closed) return Promise.reject(new LocalError("closed", "The store was closed."));
+    if (this.#isClosed) return Promise.reject(new LocalError("closed", "The store was closed."));
     const result = new Promise<T>(put);
     this.#running ??= this.#run();
     return result;
@@ -196,7 +196,7 @@ export class SharedLog {
 
   /** Reads the messages of other processes as long as there are subscribers. */
   #watch(): void {
-    if (this.#stopPolling || this.#closed) return;
+    if (this.#stopPolling || this.#isClosed) return;
     const poll = (): void => void this.read(() => {}).catch(() => {});
     try {
       this.#watcher = watch(this.#log.folder, { persistent: false }, poll);

@@ -30,7 +30,7 @@ export class StoreLog {
   #number = 0;
   #read = 0;
   /** The bytes after the last newline, which are the start of the next line. */
-  #rest: Buffer = Buffer.alloc(0);
+  #lineStart: Buffer = Buffer.alloc(0);
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -86,7 +86,7 @@ export class StoreLog {
     if (durable) await this.#file!.datasync();
   }
 
-  /** Calls `take` with each complete line that was not read yet, until it returns false. */
+  /** Calls `take` with each complete line that was not read yet, until `take` returns false. */
   async read(take: (line: string) => boolean): Promise<void> {
     if (!this.#file) return;
     const buffer = Buffer.allocUnsafe(chunkSize);
@@ -108,12 +108,12 @@ export class StoreLog {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       const piece = chunk.subarray(start, end);
-      const line = this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece;
-      this.#rest = Buffer.alloc(0);
+      const line = this.#lineStart.length > 0 ? Buffer.concat([this.#lineStart, piece]) : piece;
+      this.#lineStart = Buffer.alloc(0);
       start = end + 1;
       if (line.length > 0 && !take(line.toString())) return false;
     }
-    this.#rest = Buffer.concat([this.#rest, chunk.subarray(start)]);
+    this.#lineStart = Buffer.concat([this.#lineStart, chunk.subarray(start)]);
     return true;
   }
 
@@ -156,7 +156,7 @@ export class StoreLog {
     this.#refusal = refusal;
     this.#number = number;
     this.#read = 0;
-    this.#rest = Buffer.alloc(0);
+    this.#lineStart = Buffer.alloc(0);
     return true;
   }
 

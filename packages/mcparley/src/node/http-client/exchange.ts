@@ -17,7 +17,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   readonly #onEnd: (isReusable: boolean) => void;
   readonly #connection: { reasonOf(error: Error): Error };
   /** Bytes of the body that have arrived. */
-  #received = 0;
+  #receivedBytes = 0;
   /** Bytes of the body that were announced. 0 if they are unknown. */
   #length = 0;
   #resolve!: (reply: HttpReply) => void;
@@ -102,9 +102,9 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   }
 
   #report(onReceived: (receivedPart: ReceivedPart) => void, part: Buffer): void {
-    this.#received += part.length;
+    this.#receivedBytes += part.length;
     guarded(
-      () => onReceived({ bytes: this.#received, total: this.#length || undefined }),
+      () => onReceived({ bytes: this.#receivedBytes, total: this.#length || undefined }),
       (error) => this.#abort(error),
     );
   }

@@ -7,7 +7,7 @@ import type { Connector } from "./connector.ts";
 export interface ConnectionLimits {
   /** Milliseconds after which an idle connection is closed, if the server does not say how long it keeps one. */
   idleMs: number;
-  /** Maximum of these milliseconds, if the server says so. */
+  /** Maximum milliseconds for which an idle connection stays open, if the server states how long it keeps one. */
   maxIdleMs: number;
 }
 

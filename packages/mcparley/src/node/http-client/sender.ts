@@ -114,7 +114,7 @@ class Origin {
   readonly #settings: OriginSettings;
   /** Connections without a request. The last one was used last. */
   readonly #idle: OriginConnection[] = [];
-  #used = 0;
+  #usedCount = 0;
 
   constructor(name: string, settings: OriginSettings) {
     this.#name = name;
@@ -127,13 +127,13 @@ class Origin {
   send(url: URL, init: SendInit, place: Place | undefined): Promise<HttpReply> {
     const { method = "GET", headers, body } = init;
     const connection = this.#idle.pop() ?? this.#connect();
-    this.#used++;
+    this.#usedCount++;
     const onEnd = (isReusable: boolean): void => {
-      this.#used--;
+      this.#usedCount--;
       if (isReusable && connection.isFlushed) this.#idle.push(connection);
       else connection.destroy();
       if (place) this.queue.leave(place);
-      if (this.#used === 0) this.#checkUse();
+      if (this.#usedCount === 0) this.#checkUse();
     };
     const exchange = new Exchange(init, connection, onEnd);
     const list = headerList(headers as Record<string, string>);
@@ -163,7 +163,7 @@ class Origin {
   }
 
   #checkUse(): void {
-    if (this.#used === 0 && this.#idle.length === 0 && this.queue.isEmpty) this.#settings.onUnused();
+    if (this.#usedCount === 0 && this.#idle.length === 0 && this.queue.isEmpty) this.#settings.onUnused();
   }
 }
 

@@ -20,7 +20,7 @@ export type StoreRequest =
   | [id: number, op: "readFrom", log: string, position: string | null, limit: number]
   | [id: number, op: "publish", channel: string, message: string]
   | [id: number, op: "subscribe" | "unsubscribe", channel: string]
-  /** The worker no longer uses its value of a key. `id` is that of the `drop`. */
+  /** The worker has discarded a value. `id` is the one of the `drop`. */
   | [id: number, op: "dropped"];
 
 export type StoreResult = string | boolean | LogEntry[] | null;

@@ -96,10 +96,8 @@ export class StoreServer {
           store.compareAndSet(key, expected ?? undefined, value ?? undefined, options);
         return this.#change(key, holder, set);
       }
-      case "delete": {
-        const [, , key] = request;
-        return this.#change(key, holder, () => store.delete(key));
-      }
+      case "delete":
+        return this.#change(request[2], holder, () => store.delete(request[2]));
       case "append":
         return store.append(request[2], request[3], request[4]);
       case "readFrom":
@@ -119,9 +117,8 @@ export class StoreServer {
         const [, , channel] = request;
         const subscription = holder.subscriptions.get(channel);
         holder.subscriptions.delete(channel);
-        await (
-          await subscription
-        )?.();
+        const leave = await subscription;
+        await leave?.();
         return null;
       }
       default:
@@ -161,7 +158,7 @@ export class StoreServer {
     return result;
   }
 
-  /** Resolves when a worker no longer uses its value of a key. */
+  /** Takes back the lease of a worker. Resolves when the worker no longer uses the value that it has read. */
   #revoke(key: string, holder: Holder, leaseEnd: number): Promise<void> {
     const id = ++this.#lastDrop;
     return new Promise((resolve) => {

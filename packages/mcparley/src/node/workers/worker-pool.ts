@@ -70,7 +70,7 @@ export class WorkerPool {
   #url: string | undefined;
   #failure: Error | undefined;
   #killTimer: unknown;
-  #ended: () => void = () => {};
+  #resolveEnd: () => void = () => {};
 
   constructor(init: WorkerPoolInit) {
     this.#init = init;
@@ -88,7 +88,7 @@ export class WorkerPool {
 
   /** Starts the workers. Resolves when all have ended after `close`. Rejects if one cannot start, or ends again and again. */
   async run(): Promise<void> {
-    const allEnded = new Promise<void>((resolve) => (this.#ended = resolve));
+    const allEnded = new Promise<void>((resolve) => (this.#resolveEnd = resolve));
     // One first, so that an error that each of them would have is reported once.
     if (this.#state === "starting") this.#fork(this.#slots[0]!);
     else this.#finishIfEnded();
@@ -187,6 +187,6 @@ export class WorkerPool {
   #finishIfEnded(): void {
     if (this.#slots.some(({ process }) => process)) return;
     this.#init.clock.clearTimeout(this.#killTimer);
-    this.#ended();
+    this.#resolveEnd();
   }
 }

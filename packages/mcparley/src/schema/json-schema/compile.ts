@@ -76,7 +76,7 @@ class DocumentCompiler implements Compiler {
   readonly #isExhaustive: boolean;
   readonly #document: SchemaDocument;
   readonly #nodes = new Map<Place, Node>();
-  readonly #unfinished: Node[] = [];
+  readonly #pendingNodes: Node[] = [];
   readonly #true: Node;
   readonly #false: Node;
 
@@ -95,7 +95,7 @@ class DocumentCompiler implements Compiler {
     const root = this.nodeAt(this.#document.root);
     for (const { dynamicAnchors } of this.#document.resources)
       for (const place of dynamicAnchors.values()) this.nodeAt(place);
-    for (let node = this.#unfinished.pop(); node; node = this.#unfinished.pop()) this.#fill(node);
+    for (let node = this.#pendingNodes.pop(); node; node = this.#pendingNodes.pop()) this.#fill(node);
     return root;
   }
 
@@ -114,7 +114,7 @@ class DocumentCompiler implements Compiler {
     if (!node) {
       node = this.#emptyNode(place);
       this.#nodes.set(place, node);
-      this.#unfinished.push(node);
+      this.#pendingNodes.push(node);
     }
     return node;
   }

@@ -95,7 +95,7 @@ class DocumentReader {
   readonly #options: DocumentOptions;
   readonly #checkKeywords: CheckKeywords;
   readonly #resources = new Map<string, Resource>();
-  readonly #found: Place[] = [];
+  readonly #foundPlaces: Place[] = [];
   #next = 0;
 
   constructor(dialect: Dialect, options: DocumentOptions) {
@@ -114,7 +114,7 @@ class DocumentReader {
 
   /** Resolves all references. A target that is not a known subschema is added, with its own references. */
   finish(): void {
-    for (let index = 0; index < this.#found.length; index++) this.#resolveReferences(this.#found[index]!);
+    for (let index = 0; index < this.#foundPlaces.length; index++) this.#resolveReferences(this.#foundPlaces[index]!);
   }
 
   get resources(): readonly Resource[] {
@@ -122,13 +122,13 @@ class DocumentReader {
   }
 
   #add(place: Place): void {
-    this.#found.push(place);
-    for (; this.#next < this.#found.length; this.#next++) this.#read(this.#found[this.#next]!);
+    this.#foundPlaces.push(place);
+    for (; this.#next < this.#foundPlaces.length; this.#next++) this.#read(this.#foundPlaces[this.#next]!);
   }
 
   #read(place: Place): void {
     const { schema, pointer, depth } = place;
-    if (depth > MAX_DEPTH || this.#found.length > MAX_SUBSCHEMAS) {
+    if (depth > MAX_DEPTH || this.#foundPlaces.length > MAX_SUBSCHEMAS) {
       refuse("too_complex", `has more than ${MAX_DEPTH} levels or ${MAX_SUBSCHEMAS} subschemas`);
     }
     if (!isObject(schema)) return;
@@ -140,7 +140,7 @@ class DocumentReader {
     this.#readIdentifiers(place, schema);
     for (const { schema: subschema, pointer: step } of subschemasOf(schema, this.#dialect)) {
       const child = { schema: subschema, pointer: pointer + step, depth: depth + 1, resource: place.resource };
-      this.#found.push(child);
+      this.#foundPlaces.push(child);
     }
   }
 

@@ -33,19 +33,19 @@ export class Run {
   findings: Finding[] | undefined;
   /** Number of skipped checks: patterns of a peer that cannot be evaluated. */
   uncheckedCount = 0;
-  #left: number;
+  #remainingSteps: number;
   #depth = 0;
   readonly #path: string[] = [];
   /** The keys of large objects. */
   #keys: Map<object, readonly string[]> | undefined;
 
   constructor(steps: number) {
-    this.#left = steps;
+    this.#remainingSteps = steps;
   }
 
   /** Takes steps from the budget. Throws TooComplex if fewer are left. */
   take(steps: number): void {
-    if ((this.#left -= steps) < 0) throw new TooComplex();
+    if ((this.#remainingSteps -= steps) < 0) throw new TooComplex();
   }
 
   /**

@@ -18,8 +18,8 @@ export interface SkillApprovalRequest {
 }
 
 /**
- * A store for approvals. A key identifies a server and a skill, and a value the files of the skill that were approved.
- * Both are opaque.
+ * A store for approvals. A key identifies a server and a skill. A value identifies the approved files of the skill. Both
+ * are opaque.
  */
 export interface SkillApprovals {
   /** Returns the stored value of a key, or undefined. */

@@ -25,8 +25,8 @@ export class Catalog {
   readonly #entries = new Map<string, Entry<Skill>>();
   readonly #tree = new SkillTree();
   /** The skills that may have files without a digest. */
-  readonly #uncounted = new Set<Skill>();
-  readonly #scoped = new Set<string>();
+  readonly #uncountedSkills = new Set<Skill>();
+  readonly #scopedPaths = new Set<string>();
   #counting: Promise<void> | undefined;
   #position = 0;
 
@@ -36,7 +36,7 @@ export class Catalog {
 
   /** Whether any skill needs scopes. */
   get hasScopes(): boolean {
-    return this.#scoped.size > 0;
+    return this.#scopedPaths.size > 0;
   }
 
   get(path: string): Skill | undefined {
@@ -60,11 +60,11 @@ export class Catalog {
       throw error;
     }
     this.#entries.set(path, entry);
-    if (previous) this.#uncounted.delete(previous.definition);
+    if (previous) this.#uncountedSkills.delete(previous.definition);
     else this.#position++;
-    this.#uncounted.add(skill);
-    if (skill.scopes?.length) this.#scoped.add(path);
-    else this.#scoped.delete(path);
+    this.#uncountedSkills.add(skill);
+    if (skill.scopes?.length) this.#scopedPaths.add(path);
+    else this.#scopedPaths.delete(path);
   }
 
   delete(path: string): boolean {
@@ -72,8 +72,8 @@ export class Catalog {
     if (!previous) return false;
     this.#entries.delete(path);
     this.#tree.set(path, undefined);
-    this.#uncounted.delete(previous.definition);
-    this.#scoped.delete(path);
+    this.#uncountedSkills.delete(previous.definition);
+    this.#scopedPaths.delete(path);
     return true;
   }
 
@@ -82,7 +82,7 @@ export class Catalog {
    * undefined if none is missing.
    */
   counting(entry?: Entry<Skill>): Promise<void> | undefined {
-    if (this.#uncounted.size === 0) return undefined;
+    if (this.#uncountedSkills.size === 0) return undefined;
     if (entry) {
       const files = [...this.#filesOf(entry.name).values()].map(({ file }) => file);
       return files.every(({ sum }) => sum) ? undefined : countFiles(files);
@@ -160,9 +160,9 @@ export class Catalog {
   }
 
   async #countAll(): Promise<void> {
-    for (const skill of this.#uncounted) {
+    for (const skill of this.#uncountedSkills) {
       await countFiles([...skill.files.values()]);
-      this.#uncounted.delete(skill);
+      this.#uncountedSkills.delete(skill);
     }
   }
 }

@@ -34,11 +34,11 @@ interface OrphansInit {
 export class Orphans {
   readonly #init: OrphansInit;
   readonly #id: string = crypto.randomUUID();
-  #logged = 0;
-  #joined: Promise<void> | undefined;
+  #logCount = 0;
+  #joining: Promise<void> | undefined;
   readonly #stopSweeps: () => void;
-  #failing = false;
-  #ended = false;
+  #isFailing = false;
+  #hasEnded = false;
 
   /** Starts the renewal of the lease and the search for dead processes. */
   constructor(init: OrphansInit) {
@@ -48,22 +48,22 @@ export class Orphans {
 
   /** Logs a task before it starts. Rejects if the store is unavailable; the task must not start then. */
   async log(taskId: string): Promise<void> {
-    this.#joined ??= this.#join().catch((error: unknown) => {
-      this.#joined = undefined;
+    this.#joining ??= this.#join().catch((error: unknown) => {
+      this.#joining = undefined;
       throw error;
     });
-    await this.#joined;
+    await this.#joining;
     await this.#append(taskId);
-    if (++this.#logged < maxLogged / 2) return;
+    if (++this.#logCount < maxLogged / 2) return;
     for (const running of this.#init.running()) await this.#append(running);
-    this.#logged = 0;
+    this.#logCount = 0;
   }
 
   /** Deletes the lease of this process, so that its tasks are found at the next search. */
   async end(): Promise<void> {
-    this.#ended = true;
+    this.#hasEnded = true;
     this.#stopSweeps();
-    if (this.#joined) await this.#init.store.delete(aliveKey(this.#id)).catch(this.#init.report);
+    if (this.#joining) await this.#init.store.delete(aliveKey(this.#id)).catch(this.#init.report);
   }
 
   async #append(taskId: string): Promise<void> {
@@ -80,17 +80,17 @@ export class Orphans {
   async #renewAndSweep(): Promise<void> {
     const { store, lease } = this.#init;
     try {
-      if (this.#joined) {
+      if (this.#joining) {
         const isKept = await store.compareAndSet(aliveKey(this.#id), "", "", { ttl: lease });
         // If the lease has expired, another process may have removed this one from the list.
-        if (!isKept && !this.#ended) await this.#join();
+        if (!isKept && !this.#hasEnded) await this.#join();
       }
       // One process sweeps per lease: the first one that sets the key.
       if (await store.compareAndSet(sweepKey, undefined, this.#id, { ttl: lease })) await this.#sweep();
-      this.#failing = false;
+      this.#isFailing = false;
     } catch (error) {
-      if (!this.#failing) this.#init.report(error);
-      this.#failing = true;
+      if (!this.#isFailing) this.#init.report(error);
+      this.#isFailing = true;
     }
   }
 

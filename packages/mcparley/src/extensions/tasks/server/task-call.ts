@@ -21,16 +21,16 @@ export class TaskCall {
   readonly #call: Call;
   readonly #runner: Runner;
   /** Resolves with the response that contains the task, once the task is created. */
-  readonly #created: Promise<JsonObject>;
-  #resolveCreated!: (response: JsonObject) => void;
+  readonly #taskReply: Promise<JsonObject>;
+  #resolveTaskReply!: (response: JsonObject) => void;
   #creating: Promise<TaskRun> | undefined;
   #run: TaskRun | undefined;
 
   constructor(call: Call, runner: Runner) {
     this.#call = call;
     this.#runner = runner;
-    this.#created = new Promise((resolve) => {
-      this.#resolveCreated = resolve;
+    this.#taskReply = new Promise((resolve) => {
+      this.#resolveTaskReply = resolve;
     });
   }
 
@@ -47,7 +47,7 @@ export class TaskCall {
       () => undefined,
       () => undefined,
     );
-    const response = await Promise.race([this.#created, end]);
+    const response = await Promise.race([this.#taskReply, end]);
     if (response) {
       this.#runner.finish(this.#call, this.#run!, ending);
       return response;
@@ -56,7 +56,7 @@ export class TaskCall {
     if (!this.#isRequested || result instanceof InputRequired) return result;
     // The call ended before it became a task. A client that requested a task must receive one, which is over.
     this.#runner.finish(this.#call, await this.#create({}), ending);
-    return this.#created;
+    return this.#taskReply;
   }
 
   /** Creates the task of a tool with `asTask`, unless the handler decides. */
@@ -150,7 +150,7 @@ export class TaskCall {
     });
     const { record } = run;
     this.#run = run;
-    this.#resolveCreated(
+    this.#resolveTaskReply(
       record.requested
         ? { task: toRequestedTask(record), _meta: { [relatedTask]: { taskId: record.taskId } } }
         : { resultType: taskType, ...toTask(record) },

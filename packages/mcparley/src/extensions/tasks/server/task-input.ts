@@ -49,29 +49,29 @@ export class TaskInput implements InputChannel {
   /** The responses by key: those before the task was created, those of earlier runs, and those of this run. */
   readonly #responses: Map<string, InputResponse>;
   /** The finished and the running functions of `once`, by key. */
-  readonly #recorded: Map<string, unknown>;
+  readonly #onceValues: Map<string, unknown>;
   readonly #running = new Map<string, Promise<unknown>>();
   /** The stored requests that wait for a response, by id. */
   readonly #waiting = new Map<string, PendingRequest>();
   /** The requests of the current turn of the event loop, which are stored together at its end. */
   #turn: PendingRequest[] | undefined;
   /** The open requests of earlier runs: id to key. The client may respond before this run sends them again. */
-  readonly #inherited = new Map<string, string>();
+  readonly #inheritedKeys = new Map<string, string>();
   #order: number;
-  #ended: Error | undefined;
+  #endReason: Error | undefined;
 
   constructor(init: TaskInputInit) {
     const { record } = init;
     this.#init = init;
     this.#order = init.order;
-    this.#recorded = new Map(record.once);
+    this.#onceValues = new Map(record.once);
     this.#responses = new Map(record.responses.map(([key, result]) => [key, { result }]));
     for (const { id, key, response } of record.inputRequests) {
       // Of several requests with the same key, the last one counts. The responses to the others were invalid.
       if (response) this.#responses.set(key, response);
       else {
         this.#responses.delete(key);
-        this.#inherited.set(id, key);
+        this.#inheritedKeys.set(id, key);
       }
     }
   }
@@ -95,14 +95,14 @@ export class TaskInput implements InputChannel {
   }
 
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    if (this.#recorded.has(key)) return Promise.resolve(this.#recorded.get(key) as T);
+    if (this.#onceValues.has(key)) return Promise.resolve(this.#onceValues.get(key) as T);
     const running = (this.#running.get(key) as Promise<T> | undefined) ?? this.#record(key, fn);
     this.#running.set(key, running);
     return running;
   }
 
   recorded(): Recorded {
-    return { answers: [], once: [...this.#recorded], order: this.#order };
+    return { answers: [], once: [...this.#onceValues], order: this.#order };
   }
 
   async pendingResult(): Promise<undefined> {
@@ -130,9 +130,9 @@ export class TaskInput implements InputChannel {
   receive({ inputRequests }: TaskRecord): void {
     for (const { id, response } of inputRequests) {
       if (!response) continue;
-      const key = this.#inherited.get(id);
+      const key = this.#inheritedKeys.get(id);
       if (key !== undefined) this.#responses.set(key, response);
-      this.#inherited.delete(id);
+      this.#inheritedKeys.delete(id);
       this.#waiting.get(id)?.resolve(response);
       this.#waiting.delete(id);
     }
@@ -140,7 +140,7 @@ export class TaskInput implements InputChannel {
 
   /** Rejects all pending and later requests. Called when the run ends. */
   end(reason: Error): void {
-    this.#ended ??= reason;
+    this.#endReason ??= reason;
     for (const request of this.#pending()) request.reject(reason);
     this.#waiting.clear();
   }
@@ -150,7 +150,7 @@ export class TaskInput implements InputChannel {
   }
 
   #enqueue(key: string, { method, params }: ServerRequest): Promise<InputResponse> {
-    if (this.#ended) return Promise.reject(this.#ended);
+    if (this.#endReason) return Promise.reject(this.#endReason);
     if (this.#pending().some((request) => request.key === key)) {
       return Promise.reject(new TypeError(`Two input requests of one call have the key "${key}".`));
     }
@@ -167,7 +167,7 @@ export class TaskInput implements InputChannel {
   async #storeTurn(): Promise<void> {
     const requests = this.#turn ?? [];
     this.#turn = undefined;
-    if (this.#ended) return;
+    if (this.#endReason) return;
     let open = requests;
     let newRequests: [id: string, request: PendingRequest][] = [];
     try {
@@ -181,7 +181,7 @@ export class TaskInput implements InputChannel {
         return withInputRequests(record, storedRequests);
       });
       // The run may have ended before the requests were stored.
-      if (this.#ended) throw this.#ended;
+      if (this.#endReason) throw this.#endReason;
     } catch (error) {
       for (const request of requests) request.reject(error);
     }
@@ -201,7 +201,7 @@ export class TaskInput implements InputChannel {
 
   async #record<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     const value = await fn();
-    this.#recorded.set(key, value);
+    this.#onceValues.set(key, value);
     const { record, update } = this.#init;
     // Only a later run reads the stored value.
     if (record.again) {
