@@ -91,7 +91,10 @@ export class ResumableStreams implements Resumption {
 
   /** Called when the client of a stream has resumed it on another node. */
   resumedElsewhere(session: HttpSession, id: string): void {
-    this.#streamsOf(session).get(id)?.resumedElsewhere();
+    const stream = this.#streamsOf(session).get(id);
+    if (stream) stream.resumedElsewhere();
+    // The stream has ended in the meantime, and the other node was not notified of its last events.
+    else void this.#logOf(session, id).notify().catch(this.#node.report);
   }
 
   stop(): void {
