@@ -19,7 +19,7 @@ export interface StreamHead {
   closed?: boolean;
 }
 
-/** Number of entries per read, unless the caller sets another limit. */
+/** Number of entries per read. */
 const pageSize = 100;
 
 interface StreamLogInit {
@@ -60,8 +60,8 @@ export class StreamLog {
     return store.append(this.name, value, { ttl, maxLength: value.startsWith("{") ? maxLength : maxLength + 1 });
   }
 
-  readFrom(position: string | undefined, limit: number = pageSize): Promise<LogEntry[]> {
-    return this.#init.store.readFrom(this.name, position, limit);
+  readFrom(position: string | undefined): Promise<LogEntry[]> {
+    return this.#init.store.readFrom(this.name, position, pageSize);
   }
 
   /** Notifies the node that has the connection of a new entry. */

@@ -81,9 +81,7 @@ export class LogTail {
   /** Processes all entries that the log has now. Never rejects. */
   catchUp(): Promise<void> {
     this.#isBehind = true;
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
+    this.#reading ??= this.#read();
     return this.#reading;
   }
 
@@ -100,20 +98,18 @@ export class LogTail {
     try {
       while (this.#isBehind && !this.#isStopped) {
         this.#isBehind = false;
-        let page: LogEntry[];
-        do {
-          page = await store.readFrom(log, this.#position, pageSize);
-          for (const entry of page) {
-            this.#position = entry.position;
-            await this.#process(entry);
-          }
-        } while (page.length === pageSize);
+        for await (const entry of readLog(store, log, this.#position)) {
+          this.#position = entry.position;
+          await this.#process(entry);
+        }
       }
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) report(error);
       this.#isFailing = true;
     }
+    // In the same turn as the last check of `#isBehind`, so that a message between the two starts a new read.
+    this.#reading = undefined;
   }
 
   /** Processes one entry. Retries, because an entry that is skipped is lost. */
