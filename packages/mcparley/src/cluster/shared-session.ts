@@ -62,7 +62,8 @@ export class SharedSession extends HttpSession {
   /** Position of the last change when the session was opened, in the server's change log. */
   openedAt: string | undefined;
   readonly #init: SharedSessionInit;
-  readonly #requests: PendingRequests;
+  /** The input requests of all copies that wait for a response. */
+  readonly requests: PendingRequests;
   #delivery: SessionStream | undefined;
   /** Whether only this copy has ended, or another node reports the end of the session. */
   #isLeft = false;
@@ -70,12 +71,11 @@ export class SharedSession extends HttpSession {
   constructor(init: SharedSessionInit) {
     super(init.id, init.node.core.clock.now(), init.caller);
     this.#init = init;
-    const requests = new PendingRequests(init.node, init.id, init.requestTtl);
-    this.#requests = requests;
+    this.requests = new PendingRequests(init.node, init.id, init.requestTtl);
     this.shared = {
       requestIdPrefix: `${init.node.id}.${init.copy}.`,
-      asking: (id) => requests.asking(id),
-      settled: (id) => requests.remove(id),
+      asking: (id) => this.requests.asking(id),
+      settled: (id) => this.requests.remove(id),
       visiting: (elicitationId) => noteVisit(init.node, elicitationId, init.id),
       ended: (end) => {
         if (!this.#isLeft) init.onEnded(this, end);
@@ -161,11 +161,6 @@ export class SharedSession extends HttpSession {
     else this.session.answered(message);
   }
 
-  /** Renews the input requests that still wait for a response. */
-  renewRequests(): void {
-    this.#requests.renew();
-  }
-
   /** Resolves when all writes of its delivery so far are done. */
   async waitForWrites(): Promise<void> {
     await this.#delivery?.waitForWrites();
@@ -184,7 +179,7 @@ export class SharedSession extends HttpSession {
     const { message } = incoming;
     const request = inputRequestOf(message.id);
     if (!request || request.node === node.id) return void super.receive(incoming);
-    if (!(await this.#requests.claimResponse(request))) return;
+    if (!(await this.requests.claimResponse(request))) return;
     await node.send(request.node, { about: "heard", session: this.id, message });
   }
 
@@ -194,7 +189,7 @@ export class SharedSession extends HttpSession {
     const { node } = this.#init;
     const request = inputRequestOf(progressToken);
     if (!request || request.node === node.id) return void super.receive(incoming);
-    if (!(await this.#requests.claimProgress(request))) return;
+    if (!(await this.requests.claimProgress(request))) return;
     const params = {
       progressToken: request.id,
       ...(typeof progress === "number" && { progress }),

@@ -71,7 +71,7 @@ export class SharedSessions implements SessionTable {
       onUnused: (copy) => this.#onUnused(copy),
       onBusy: (copy) => {
         void this.#sessionStore.renew(copy);
-        copy.renewRequests();
+        copy.requests.renew();
       },
     });
     this.node = new ClusterNode(core, store, {

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { availableParallelism } from "node:os";
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { type Clock, wakefulClock } from "../../rpc/clock.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { printable } from "../../rpc/printable.ts";
 import { memoryStore } from "../../store/memory-store.ts";
@@ -60,7 +60,7 @@ async function runPrimary(options: RunWorkersOptions): Promise<void> {
     // oxlint-disable-next-line no-console -- the default, so that no end of a worker goes unnoticed
     onError: options.onError ?? ((error) => console.error(printable(error.message))),
   });
-  const stopListening = onEndRequest(wakefulClock, pool);
+  const stopListening = onEndRequest(pool);
   const close = (): void => pool.close();
   signal?.addEventListener("abort", close, { once: true });
   if (signal?.aborted) close();
@@ -73,11 +73,11 @@ async function runPrimary(options: RunWorkersOptions): Promise<void> {
 }
 
 /** Closes the pool at the first SIGINT or SIGTERM, and ends the workers at once at the second. */
-function onEndRequest(clock: Clock, pool: WorkerPool): () => void {
+function onEndRequest(pool: WorkerPool): () => void {
   let first: number | undefined;
   const onSignal = (): void => {
-    first ??= clock.now();
-    if (clock.now() - first < sameSignal) pool.close();
+    first ??= Date.now();
+    if (Date.now() - first < sameSignal) pool.close();
     else pool.kill();
   };
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);

@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "../../store/store.ts";
-import { ReadCache } from "./read-cache.ts";
-import { Outbox, type StoreReply, type StoreRequest, type StoreResult } from "./store-messages.ts";
+import { Outbox, type StoreReply, type StoreRequest, type StoreResult, leaseTime } from "./store-messages.ts";
 
 type Tail<T> = T extends [id: number, ...tail: infer Rest] ? Rest : never;
 /** An operation without its number. */
@@ -172,4 +171,58 @@ export class RemoteStore implements Store {
 
 function isTrue(result: StoreResult): boolean {
   return result === true;
+}
+
+/** A key that was read, with its value if there is a lease for it. */
+interface CachedRead {
+  value: string | undefined;
+  /** The end of the lease. */
+  leaseEnd: number;
+}
+
+/** Maximum length of the values that are added within one lease time, in characters. */
+const maxCacheLength = 8_388_608;
+
+/**
+ * The keys that a worker has read within the last two lease times.
+ *
+ * A worker asks for a lease when it reads a key again that it has not written since. So a session in use is read once per
+ * lease time, and a counter that every process writes is never leased.
+ */
+class ReadCache {
+  #recent = new Map<string, CachedRead>();
+  #older = new Map<string, CachedRead>();
+  #rotateAt = -Infinity;
+  #length = 0;
+
+  /** Returns the entry of a key. Undefined if the key was not read recently. Notes the read. */
+  find(key: string, now: number): CachedRead | undefined {
+    if (now >= this.#rotateAt || this.#length > maxCacheLength) this.#rotate(now);
+    const recent = this.#recent.get(key);
+    if (recent) return recent;
+    const older = this.#older.get(key);
+    this.#recent.set(key, older ?? { value: undefined, leaseEnd: -Infinity });
+    this.#length += key.length + (older?.value?.length ?? 0);
+    return older;
+  }
+
+  /** Stores a value with a lease that starts at `now`. If the key was dropped since, this has no effect. */
+  fill(read: CachedRead, value: string, now: number): void {
+    this.#length += value.length - (read.value?.length ?? 0);
+    read.value = value;
+    read.leaseEnd = now + leaseTime;
+  }
+
+  drop(key: string): void {
+    this.#recent.delete(key);
+    this.#older.delete(key);
+  }
+
+  #rotate(now: number): void {
+    // Both are obsolete if nothing was read for a lease time.
+    this.#older = now >= this.#rotateAt + leaseTime ? new Map() : this.#recent;
+    this.#recent = new Map();
+    this.#length = 0;
+    this.#rotateAt = now + leaseTime;
+  }
 }
