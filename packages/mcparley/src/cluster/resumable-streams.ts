@@ -195,7 +195,7 @@ export class ResumableStreams implements Resumption {
 
 /**
  * Returns the stream that the reply to a POST may become. With `limits`, its connection ends after their interval: the client
- * then has an id to resume from, also if nothing was sent.
+ * then has an id to resume from, even if nothing was sent.
  */
 function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | undefined): ReplyStream {
   let response: OpenExchange | undefined;

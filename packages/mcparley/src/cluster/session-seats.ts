@@ -128,7 +128,7 @@ export class SessionSeats {
     }
   }
 
-  /** Takes a free seat, or that of another session. Returns false if no session may be displaced. */
+  /** Takes a free seat, or the seat of another session. Returns false if no session may be displaced. */
   async #search(
     { id, caller }: Pick<Seat, "id" | "caller">,
     claim: (number: number, oldText: string | undefined) => Promise<boolean>,
@@ -251,7 +251,7 @@ export class SessionSeats {
   }
 }
 
-/** A taken seat, as it was read. */
+/** A taken seat, with its text in the store. */
 interface ReadSeat {
   readonly number: number;
   readonly text: string;

@@ -8,7 +8,7 @@ import type { InitializeParams } from "../mcp/capabilities.ts";
 import { readLoggingLevel } from "../mcp/logging.ts";
 import { Method } from "../mcp/methods.ts";
 import type { JsonRpcRequest } from "../rpc/messages.ts";
-import type { Session, SessionState } from "../server/protocol/session.ts";
+import type { SessionState } from "../server/protocol/session.ts";
 
 /** Milliseconds by which a seat outlives the session's record, because the seat is written first. */
 const seatMargin = 1_000;
@@ -59,9 +59,16 @@ export class StoredSessions {
     const ttl = Math.min(handshake, idle);
     if (!(await this.#seats.take(copy, ttl + seatMargin, (id) => this.delete(id, displaced)))) return false;
     copy.openedAt = this.#init.changes.position;
-    const owner = principalKey(copy.session.principal);
-    const { openedAt: changes, seat, since } = copy;
-    const record = initialRecord(copy.session, { owner, changes, seat, since });
+    const { session, openedAt: changes, seat, since } = copy;
+    const { info, capabilities, revision } = session.peer;
+    const record: SessionRecord = {
+      owner: principalKey(session.principal),
+      changes,
+      seat,
+      since,
+      initialize: { protocolVersion: revision, capabilities, clientInfo: info ?? { name: "", version: "" } },
+      state: { ready: false, logLevel: session.logLevel ?? "info", subscriptions: [] },
+    };
     const text = JSON.stringify(record);
     await node.store.set(keyOf(copy.id), text, { ttl });
     copy.record = text;
@@ -176,16 +183,6 @@ export interface SessionRecord {
   seat: number;
   /** Time at which the session was opened, in milliseconds since the epoch. Missing in records of older versions. */
   since?: number;
-}
-
-/** Returns the record of a session that is not initialized yet. */
-function initialRecord(session: Session, more: Omit<SessionRecord, "initialize" | "state">): SessionRecord {
-  const { info, capabilities, revision } = session.peer;
-  return {
-    ...more,
-    initialize: { protocolVersion: revision, capabilities, clientInfo: info ?? { name: "", version: "" } },
-    state: { ready: false, logLevel: session.logLevel ?? "info", subscriptions: [] },
-  };
 }
 
 /** Parses a record. Only nodes of the server write records, so they are not checked. */

@@ -67,7 +67,7 @@ function hasDispatcher(): boolean {
   return isCustom;
 }
 
-/** Returns whether a dispatcher is an `Agent` of undici without connection options, as that of Node is. */
+/** Returns whether a dispatcher is an `Agent` of undici without connection options. The default dispatcher of Node is one. */
 function isDefault(dispatcher: object): boolean {
   if (dispatcher.constructor.name !== "Agent" || types.isProxy(dispatcher)) return false;
   const key = Object.getOwnPropertySymbols(dispatcher).find(({ description }) => description === "options");

@@ -56,7 +56,7 @@ export async function sendThrough(network: Network, url: URL, request: GuardedRe
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : explain(error)));
     outgoing.on("response", (incoming) => {
       const { statusCode: status, headers: responseHeaders } = incoming;
-      // Other statuses may be those of the server.
+      // The server may have sent other statuses.
       const isRefused = proxy !== undefined && status === 407;
       if (isRefused)
         outgoing.destroy(refusedBy(proxy, url, { status, challenge: responseHeaders["proxy-authenticate"] }));
@@ -106,7 +106,7 @@ function refusal(url: URL, address: string): LocalError {
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * Calls `resolve` with a web response with a decoded body, as that of `fetch`. If the status or a header is invalid, calls
+ * Calls `resolve` with a web response. Its body is decoded, as `fetch` does. If the status or a header is invalid, calls
  * `reject` and closes the connection.
  */
 function settleResponse(

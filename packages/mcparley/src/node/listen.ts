@@ -33,7 +33,7 @@ export interface ListenOptions extends HttpOptions {
 export interface RunningHttpServer {
   /** The URL for clients on this machine. */
   readonly url: string;
-  /** The port in use, also if port 0 was requested. */
+  /** The port in use, even if port 0 was requested. */
   readonly port: number;
   /**
    * Prepares the shutdown. Requests are still answered, but `/readyz` returns 503, no session or stream is opened, and open

@@ -110,7 +110,7 @@ export class NodeExchange implements HttpExchange {
     return value !== undefined && reducedHeaders.has(name) ? this.#allValues(name) : value;
   }
 
-  /** Returns the values of a header, joined as those of others. A proxy may have checked another value than the first one. */
+  /** Returns the values of a header, joined as Node joins other headers. A proxy may have checked a value that is not the first. */
   #allValues(name: string): string {
     // Adapters of serverless platforms have no list of headers.
     const { rawHeaders = [] } = this.#request as Partial<NodeRequest>;

@@ -88,8 +88,8 @@ export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
 }
 
 /**
- * Reads an app from the server that names it. Its `ui` is the `_meta.ui` of the content, or if the content has none, that of
- * its entry in the server's list of resources.
+ * Reads an app from the server that names it. Its `ui` is the `_meta.ui` of the content. If the content has none, it is
+ * the `_meta.ui` of its entry in the server's list of resources.
  *
  * Throws `LocalError` `invalid_message` if the URI is not `ui://`, if the result is not exactly one document of the MIME
  * type of apps, or if its metadata is invalid.

@@ -37,7 +37,7 @@ function headerList(headers: Readonly<Record<string, string>>): string[] {
 interface SenderOptions extends Partial<Limits> {
   /** The proxy and the certificates. Default: the proxy of the environment. */
   connection?: HttpConnection | undefined;
-  /** For tests. Default: that of the process. */
+  /** For tests. Default: the environment of the process. */
   env?: Environment;
 }
 
@@ -123,7 +123,7 @@ class Origin {
     this.forwarder = name.startsWith("http:") ? settings.proxy : undefined;
   }
 
-  /** `place` is that of a request that waited in the queue, or could have. */
+  /** `place` is the place of the request in the queue. Undefined for a request that does not enter the queue. */
   send(url: URL, init: SendInit, place: Place | undefined): Promise<HttpReply> {
     const { method = "GET", headers, body } = init;
     const connection = this.#idle.pop() ?? this.#connect();
@@ -167,7 +167,7 @@ class Origin {
   }
 }
 
-/** Throws `LocalError` `unreachable` if the proxy did not forward a request. Other statuses may be those of the server. */
+/** Throws `LocalError` `unreachable` if the proxy did not forward a request. The server may have sent other statuses. */
 function checkForwarded(reply: HttpReply, url: URL, proxy: Proxy): HttpReply {
   if (reply.status !== 407) return reply;
   void reply.body?.cancel();

@@ -38,7 +38,7 @@ export type StoreReply =
 /** Milliseconds for which a worker may use a value that it has read. A change of the value waits for this time at most. */
 export const leaseTime = 1_000;
 
-/** Collects items and sends those of one turn of the event loop as one message, because each message costs CPU time. */
+/** Sends the items of one turn of the event loop as one message, because each message needs CPU time. */
 export class Outbox<T> {
   readonly #send: (items: T[]) => void;
   #items: T[] = [];

@@ -19,7 +19,7 @@ type Direction = "input" | "output";
 
 /** A compiled schema. */
 export interface CompiledSchema {
-  /** The published JSON Schema: as it was written, or as a schema library converted it, then without `$schema` of 2020-12. */
+  /** The published JSON Schema. One that a schema library has converted has no `$schema` if the dialect is 2020-12. */
   readonly json: JsonSchema;
   /** Validates a value. Returns a promise if the schema library does, and while the evaluator is loaded. */
   readonly validate: (value: unknown) => Outcome | Promise<Outcome>;

@@ -128,7 +128,7 @@ export class Catalog {
     const children = new Map<string, FoundFile | undefined>();
     const path = pathOf(uri);
     if (path === undefined) return children;
-    // Outermost first, so that a file in several skills is that of the innermost.
+    // Outermost first, so that a file in several skills belongs to the innermost one.
     for (const { entry, relativePath } of this.#tree.skillsAround(path).toReversed()) {
       for (const [name, file] of contentOf(entry.definition).get(relativePath) ?? []) {
         const child = `${path}/${name}`;
@@ -139,7 +139,7 @@ export class Catalog {
     return children;
   }
 
-  /** The files of a skill by path, including those of skills in its folder. */
+  /** Returns the files of a skill by path, and the files of the skills in its folder. */
   #filesOf(path: string): Map<string, FoundFile> {
     const files = new Map<string, FoundFile>();
     for (const { name, definition } of this.#tree.skillsIn(path)) {

@@ -8,7 +8,7 @@ import { isObject } from "../../../rpc/messages.ts";
 const maxFailures = 8;
 /** Milliseconds before the first repetition. The pause doubles with each further one. */
 const firstPause = 500;
-/** Maximum pause in milliseconds, also if the server asks for a longer one. */
+/** Maximum pause in milliseconds, even if the server asks for a longer pause. */
 const longestPause = 30_000;
 
 /** The time limit of a followed task, and the retries of its requests. */

@@ -27,7 +27,7 @@ const cursorForm = /^task:([\x20-\x7e]{1,100})$/;
 
 const both = ["modern", "legacy"] as const;
 
-/** Returns the methods of tasks: those of SEP-2663 for modern revisions, and those of 2025-11-25 for its sessions. */
+/** Returns the methods of tasks: of SEP-2663 for modern revisions, and of 2025-11-25 for sessions of that revision. */
 export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, ExtensionMethod> {
   const mirroredName = "taskId";
   return {

@@ -235,7 +235,7 @@ export class Runner {
   }
 }
 
-/** Returns the number of crashes of a task that no process runs: also that of its last run, unless it has left the task. */
+/** Returns the number of crashes of a task that no process runs. The last run has crashed unless it has left the task. */
 function crashesOf({ run, crashes }: TaskRecord): number {
   return run === "" ? crashes : crashes + 1;
 }

@@ -46,7 +46,7 @@ export class TaskInput implements InputChannel {
   inputResponses: JsonObject = {};
   requestState: string | undefined;
   readonly #init: TaskInputInit;
-  /** The responses by key: those before the task was created, those of earlier runs, and those of this run. */
+  /** The responses by key: from before the task was created, from earlier runs, and from this run. */
   readonly #responses: Map<string, InputResponse>;
   /** The finished and the running functions of `once`, by key. */
   readonly #onceValues: Map<string, unknown>;

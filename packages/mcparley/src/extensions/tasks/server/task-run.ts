@@ -74,7 +74,7 @@ export class TaskRun {
     this.#unwatch = await this.#init.table.watch(this.taskId, () => void this.#readChanges());
   }
 
-  /** Starts the run of a stored task: input requests and progress of the call are those of the task from now on. */
+  /** Starts the run of a stored task. From now on, the input requests and the progress of the call belong to the task. */
   start(record: TaskRecord): void {
     const { call, order, clock } = this.#init;
     this.#record = record;
