@@ -59,7 +59,7 @@ export class PendingRequests {
   remove(id: string): void {
     const { report, store } = this.#node;
     this.#waiting.delete(id);
-    store.delete(this.#keyOf(id)).catch(report);
+    store.delete(this.#requestKey(id)).catch(report);
   }
 
   /** Renews the keys of the requests that still wait. */
@@ -73,11 +73,11 @@ export class PendingRequests {
    */
   async claimResponse({ id, node }: InputRequest): Promise<boolean> {
     const { core, store } = this.#node;
-    const text = await store.get(this.#keyOf(id));
+    const text = await store.get(this.#requestKey(id));
     const now = core.clock.now();
     if (text === undefined || (text !== noResponse && Math.abs(now - Number(text)) < claimInterval)) return false;
     if (!(await this.#isAlive(node))) return false;
-    return store.compareAndSet(this.#keyOf(id), text, String(now), { ttl: this.#ttl });
+    return store.compareAndSet(this.#requestKey(id), text, String(now), { ttl: this.#ttl });
   }
 
   /**
@@ -90,7 +90,7 @@ export class PendingRequests {
     if (now - (this.#progress.get(id) ?? -Infinity) < claimInterval) return false;
     if (this.#progress.size >= maxProgress) this.#progress.clear();
     this.#progress.set(id, now);
-    return (await store.get(this.#keyOf(id))) !== undefined && this.#node.isAlive(node);
+    return (await store.get(this.#requestKey(id))) !== undefined && this.#node.isAlive(node);
   }
 
   /** Checks twice, because a node that could not reach the store for a moment renews its lease in the meantime. */
@@ -103,12 +103,12 @@ export class PendingRequests {
 
   async #renew(id: string): Promise<void> {
     const { store } = this.#node;
-    await store.set(this.#keyOf(id), noResponse, { ttl: this.#ttl });
+    await store.set(this.#requestKey(id), noResponse, { ttl: this.#ttl });
     // The request may have been answered in the meantime.
-    if (!this.#waiting.has(id)) await store.delete(this.#keyOf(id));
+    if (!this.#waiting.has(id)) await store.delete(this.#requestKey(id));
   }
 
-  #keyOf(id: string): string {
+  #requestKey(id: string): string {
     return `input-request:${this.#session}:${id}`;
   }
 }

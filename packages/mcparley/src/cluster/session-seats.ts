@@ -109,7 +109,7 @@ export class SessionSeats {
     const claim = async (number: number, oldText: string | undefined): Promise<boolean> => {
       this.#claimedNumbers.add(number);
       try {
-        const isTaken = await store.compareAndSet(keyOf(number), oldText, text, { ttl });
+        const isTaken = await store.compareAndSet(seatKey(number), oldText, text, { ttl });
         if (isTaken) session.seat = number;
         return isTaken;
       } finally {
@@ -142,7 +142,7 @@ export class SessionSeats {
     for (const [round, count] of readCounts.entries()) {
       if (round === 2 && (ofCaller > 0 || this.#toDisplace(takenSeats, caller, ofCaller)?.isIdle)) break;
       const some = numbers.splice(0, count);
-      const seats = await Promise.all(some.map(async (number) => ({ number, text: await store.get(keyOf(number)) })));
+      const seats = await Promise.all(some.map(async (number) => ({ number, text: await store.get(seatKey(number)) })));
       for (const { number, text } of seats) {
         if (text !== undefined) takenSeats.push({ number, text });
         else if (await claim(number, undefined)) return true;
@@ -155,7 +155,7 @@ export class SessionSeats {
       if (isTaken) await onDisplaced(victim.id);
       if (isTaken) return true;
       // Another process was faster, or the session was just used.
-      const text = await store.get(keyOf(victim.number));
+      const text = await store.get(seatKey(victim.number));
       if (text === undefined && (await claim(victim.number, undefined))) return true;
       takenSeats.splice(victim.index, 1, ...(text === undefined ? [] : [{ number: victim.number, text }]));
     }
@@ -165,12 +165,12 @@ export class SessionSeats {
   /** Renews the seat of a session that is in use. Returns false if the session has lost it. */
   async renew(session: SeatedSession, ttl: number): Promise<boolean> {
     const { store, node, interval } = this.#init;
-    const key = keyOf(session.seat);
+    const key = seatKey(session.seat);
     const { id, isBusy, since } = session;
     const caller = await callerTag(session.caller);
     for (let tries = 0; tries < maxTries; tries++) {
       const text = await store.get(key);
-      const previous = text === undefined ? undefined : parse(text);
+      const previous = text === undefined ? undefined : parseSeat(text);
       if (previous && previous.id !== id) return false;
       const now = this.#now();
       // A stream may be open on the node that wrote the seat before.
@@ -186,9 +186,9 @@ export class SessionSeats {
   async free({ id, seat }: Pick<SeatedSession, "id" | "seat">): Promise<void> {
     const { store } = this.#init;
     for (let tries = 0; tries < maxTries; tries++) {
-      const text = await store.get(keyOf(seat));
-      if (text === undefined || parse(text).id !== id) return;
-      if (await store.compareAndSet(keyOf(seat), text, undefined, { ttl: 1 })) return;
+      const text = await store.get(seatKey(seat));
+      if (text === undefined || parseSeat(text).id !== id) return;
+      if (await store.compareAndSet(seatKey(seat), text, undefined, { ttl: 1 })) return;
     }
   }
 
@@ -201,7 +201,7 @@ export class SessionSeats {
     const { clock, max, interval, useOf } = this.#init;
     const counts = new Map<string, { read: number; local: number }>([[caller, { read: 0, local: ofCaller }]]);
     const read = seats.map(({ number, text }, index) => {
-      const seat = parse(text);
+      const seat = parseSeat(text);
       const use = useOf(seat.id);
       const { read: count, local } = counts.get(seat.caller) ?? { read: 0, local: 0 };
       counts.set(seat.caller, { read: count + 1, local: Math.max(local, use?.ofCaller ?? 0) });
@@ -265,11 +265,11 @@ interface Candidate extends TableSession, ReadSeat {
 }
 
 /** Parses a seat. Only nodes of the server write seats, so they are not checked. */
-function parse(text: string): Seat {
+function parseSeat(text: string): Seat {
   return JSON.parse(text);
 }
 
-function keyOf(number: number): string {
+function seatKey(number: number): string {
   return `session-seat:${number}`;
 }
 

@@ -141,7 +141,7 @@ export class SessionStream {
     const { node, session } = this.#init;
     for (;;) {
       const text = await node.store.get(this.#key);
-      const record = text === undefined ? { changes: session.openedAt } : parse(text);
+      const record = text === undefined ? { changes: session.openedAt } : parseOwnership(text);
       const ownership: StreamOwnership = { ...record, node: node.id };
       if (record.node !== node.id) ownership.previous = record.node;
       if (await this.#write(text, ownership)) return ownership;
@@ -247,7 +247,7 @@ export async function appendToOutbox(
   await node.store.append(outboxOf(session), json, { ttl, maxLength: maxOutbox });
   // The owner is read after the message was written. A later owner reads the outbox, and finds the message there.
   const text = await node.store.get(streamKey(session));
-  const owner = text === undefined ? undefined : parse(text).node;
+  const owner = text === undefined ? undefined : parseOwnership(text).node;
   if (owner !== undefined && owner !== node.id) await node.send(owner, { about: "outbox", session });
   return owner;
 }
@@ -261,6 +261,6 @@ function outboxOf(session: string): string {
 }
 
 /** Parses a record. Only nodes of the server write it, so it is not checked. */
-function parse(text: string): StreamOwnership {
+function parseOwnership(text: string): StreamOwnership {
   return JSON.parse(text);
 }

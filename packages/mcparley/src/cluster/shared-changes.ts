@@ -163,7 +163,7 @@ export class SharedChanges {
     for await (const entry of readLog(this.#store, logName, start)) {
       const { position } = entry;
       if (position > last) break;
-      const { change, version } = parse(entry);
+      const { change, version } = parseEntry(entry);
       if (change && !this.#versions.isRepeated(change, version, position)) {
         const key = keyOf(change);
         changes.delete(key);
@@ -187,7 +187,7 @@ export class SharedChanges {
   }
 
   async #receive(entry: LogEntry): Promise<void> {
-    const { from: writer, change, version, session } = parse(entry);
+    const { from: writer, change, version, session } = parseEntry(entry);
     const isOwn = writer === this.#self;
     if (change) {
       if (!this.#versions.noteEntry(change, version, entry.position)) return;
@@ -235,7 +235,7 @@ export class SharedChanges {
 }
 
 /** Parses an entry. Only processes of the server write entries, so they are not checked. */
-function parse({ value }: LogEntry): Entry {
+function parseEntry({ value }: LogEntry): Entry {
   return JSON.parse(value);
 }
 

@@ -47,7 +47,7 @@ export class StoredSessions {
 
   /** Reads the record of a session. Undefined if the session does not exist or has expired. */
   read(id: string): Promise<string | undefined> {
-    return this.#init.node.store.get(keyOf(id));
+    return this.#init.node.store.get(sessionKey(id));
   }
 
   /**
@@ -70,7 +70,7 @@ export class StoredSessions {
       state: { ready: false, logLevel: session.logLevel ?? "info", subscriptions: [] },
     };
     const text = JSON.stringify(record);
-    await node.store.set(keyOf(copy.id), text, { ttl });
+    await node.store.set(sessionKey(copy.id), text, { ttl });
     copy.record = text;
     copy.renewedAt = node.core.clock.now();
     return true;
@@ -79,7 +79,7 @@ export class StoredSessions {
   /** Changes the state of a session, and notifies the other nodes. Does nothing if the session has ended. */
   async update(copy: SharedSession, change: StateChange): Promise<void> {
     const { node, changes, idle } = this.#init;
-    const key = keyOf(copy.id);
+    const key = sessionKey(copy.id);
     for (;;) {
       const text = await node.store.get(key);
       if (text === undefined) return;
@@ -115,7 +115,7 @@ export class StoredSessions {
     const previousRenewal = copy.renewedAt;
     copy.renewedAt = core.clock.now();
     try {
-      const key = keyOf(copy.id);
+      const key = sessionKey(copy.id);
       for (;;) {
         const text = await store.get(key);
         if (text === undefined) return endCopy(copy.id);
@@ -147,7 +147,7 @@ export class StoredSessions {
   /** Deletes a session, and ends its copies on all nodes. */
   async delete(id: string, cause: Error): Promise<void> {
     const { node, endCopy } = this.#init;
-    await node.store.delete(keyOf(id));
+    await node.store.delete(sessionKey(id));
     endCopy(id, cause);
     await node.broadcast({ about: "ended", session: id });
   }
@@ -161,12 +161,12 @@ export class StoredSessions {
 
   /** Deletes a session unless another node has changed it. Returns false if it has. */
   deleteUnchanged(copy: SharedSession): Promise<boolean> {
-    return this.#init.node.store.compareAndSet(keyOf(copy.id), copy.record, undefined, { ttl: 1 });
+    return this.#init.node.store.compareAndSet(sessionKey(copy.id), copy.record, undefined, { ttl: 1 });
   }
 }
 
 /** Returns the key of the record of a session. */
-export function keyOf(id: string): string {
+export function sessionKey(id: string): string {
   return `session:${id}`;
 }
 

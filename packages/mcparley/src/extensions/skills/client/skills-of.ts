@@ -217,24 +217,24 @@ const revokedMark = "revoked";
 
 /** Revokes an approval if the server now lists other files. It stays revoked if the server lists the approved files again. */
 async function revokeIfChanged(approvals: SkillApprovals, skill: OfferedSkill): Promise<void> {
-  const approval = await approvals.get(keyOf(skill));
+  const approval = await approvals.get(skillKey(skill));
   if (approval === undefined || approval === revokedMark || approval === (await contentOf(skill))) return;
-  await approvals.set(keyOf(skill), revokedMark);
+  await approvals.set(skillKey(skill), revokedMark);
 }
 
 /** Asks for an approval unless the same files were approved before. Throws `Declined`. */
 async function requireApproval(approvals: SkillApprovals, skill: OfferedSkill, approve: ApproveSkill): Promise<void> {
   const content = await contentOf(skill);
-  const approval = await approvals.get(keyOf(skill));
+  const approval = await approvals.get(skillKey(skill));
   if (content !== undefined && approval === content) return;
   const reason = content === undefined ? "dynamic" : approval === undefined ? "new" : "changed";
   const answer: unknown = await approve({ skill, reason });
   if (answer !== true) throw new Declined(`The skill ${skill.uri} of ${skill.server} was not approved.`);
-  if (content !== undefined) await approvals.set(keyOf(skill), content);
+  if (content !== undefined) await approvals.set(skillKey(skill), content);
 }
 
 /** Returns the key of a skill. Two servers may have different skills at the same URI (Skill Entries, Skill URIs). */
-function keyOf({ server, uri }: OfferedSkill): string {
+function skillKey({ server, uri }: OfferedSkill): string {
   return JSON.stringify([server, uri]);
 }
 

@@ -12,13 +12,13 @@ import { type TaskRecord, toDetailedTask, toRequestedTask } from "./stored-task.
 const maxWatched = 1000;
 
 /**
- * Calls `see` with the current state of a task and after each change, until the task is over or deleted, or `see` returns
- * false. `see` receives undefined if the task does not exist. Returns a function that stops the watch earlier.
+ * Calls `onState` with the current state of a task and after each change, until the task is over or deleted, or `onState` returns
+ * false. `onState` receives undefined if the task does not exist. Returns a function that stops the watch earlier.
  */
 export function watchTask(
   runner: Runner,
   taskId: string,
-  see: (record: TaskRecord | undefined) => boolean | void,
+  onState: (record: TaskRecord | undefined) => boolean | void,
 ): () => void {
   const { core, table, defaults, report } = runner;
   let isStopped = false;
@@ -33,7 +33,7 @@ export function watchTask(
     unsubscribe = undefined;
   }
 
-  /** Reads one state at a time, because concurrent reads could call `see` in the wrong order. */
+  /** Reads one state at a time, because concurrent reads could call `onState` in the wrong order. */
   async function read(): Promise<void> {
     hasChanged = true;
     if (isReading) return;
@@ -44,7 +44,7 @@ export function watchTask(
         const storedRecord = await table.read(taskId);
         const record = storedRecord && (await runner.revive(storedRecord));
         if (isStopped) return;
-        if (see(record) === false || !record || isOver(record)) stop();
+        if (onState(record) === false || !record || isOver(record)) stop();
       }
     } catch (error) {
       report(error);
