@@ -53,7 +53,7 @@ const caches: Record<Direction, WeakMap<object, CompiledSchema>> = { input: new 
  */
 export function compileSchema(schema: Schema, direction: Direction): CompiledSchema {
   const cache = caches[direction];
-  const cachedSchema = isObject(schema) || typeof schema === "function" ? cache.get(schema) : undefined;
+  const cachedSchema = cache.get(schema);
   if (cachedSchema) return cachedSchema;
   const fresh = isStandardSchema(schema)
     ? compileStandard(schema, direction)
