@@ -79,6 +79,31 @@ describe("the reply to a call whose connection broke", () => {
     expect((await messages(last)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
   });
 
+  test("reaches the client although the call ends before its node knows where the client has resumed", async () => {
+    const delayed: (() => void)[] = [];
+    const { nodes, slow } = servers({
+      store: (clock: FakeClock) => {
+        const store = memoryStore({ clock });
+        const publish = async (channel: string, text: string): Promise<void> => {
+          if (channel.includes(":mail:")) delayed.push(() => void store.publish(channel, text));
+          else await store.publish(channel, text);
+        };
+        return { ...store, publish };
+      },
+    });
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, "work");
+    const primed = await event(answer);
+    await answer.leave();
+    const last = await getStream(b!.client, session, primed?.id);
+    await flushPromises();
+    slow.open(undefined);
+    await flushPromises();
+    for (const send of delayed) send();
+    expect((await soFar(last)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
+  });
+
   test("replaces a broken connection that its node has not noticed", async () => {
     const { nodes, slow } = servers();
     const [a, b] = nodes;

@@ -43,9 +43,9 @@ export const contentReaders = [
   {
     name: "names of skills and their URIs",
     load: async () => {
-      const { isInside, isPlainPath, quoted, rootOf } =
+      const { isInside, isPlainPath, quotePath, rootOf } =
         await import("../../packages/mcparley/src/extensions/skills/skill-entry.ts");
-      return tolerant((text) => [rootOf(text), isPlainPath(text), isInside("skill://a", text), quoted(text)]);
+      return tolerant((text) => [rootOf(text), isPlainPath(text), isInside("skill://a", text), quotePath(text)]);
     },
     around: [{}, { head: "skill://a/" }, { head: "skill://", tail: "/SKILL.md" }],
   },

@@ -41,7 +41,7 @@ function expandExpression({ operator, variables }: Expression, values: TemplateV
 /** Returns the parts that the operator's separator joins: no parts for an undefined value, several only if exploded. */
 function expandVariable(operator: Operator, variable: Variable, value: TemplateValue): string[] {
   if (value === undefined || value === null) return [];
-  const encode = operator.reserved ? encodeReserved : encodeUnreserved;
+  const encode = operator.keepsReserved ? encodeReserved : encodeUnreserved;
   if (typeof value !== "object") {
     const text = String(value);
     return [named(operator, variable.name, encode(firstCharacters(text, variable.maxLength)))];
@@ -73,11 +73,11 @@ function expandPairs(
 ): string[] {
   if (pairs.length === 0) return [];
   if (!explode) return [named(operator, name, pairs.flat().join(","))];
-  return pairs.map(([key, value]) => (operator.named ? named(operator, key, value) : `${key}=${value}`));
+  return pairs.map(([key, value]) => (operator.isNamed ? named(operator, key, value) : `${key}=${value}`));
 }
 
 function named(operator: Operator, name: string, value: string): string {
-  if (!operator.named) return value;
+  if (!operator.isNamed) return value;
   // The parameters of a path have no "=" if they are empty; those of a query do.
   return value === "" && operator.separator === ";" ? name : `${name}=${value}`;
 }

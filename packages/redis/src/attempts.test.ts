@@ -1,12 +1,12 @@
 import { fakeClock, flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
-import { type Attempt, makeAttempts } from "./attempts.ts";
+import { type Attempt, Attempts } from "./attempts.ts";
 
 const limit = 2_000;
 
 function run(attempt: (attempt: Attempt) => Promise<string>) {
   const clock = fakeClock();
-  const attempts = makeAttempts(limit, clock);
+  const attempts = new Attempts(limit, clock);
   const done = attempts.run("get", attempt);
   done.catch(() => {});
   return { clock, attempts, done };
@@ -24,8 +24,8 @@ test("retries transient failures until an attempt succeeds", async () => {
   await clock.advance(20);
   await clock.advance(40);
   expect(await done).toBe("value");
-  expect(attempts.map(({ again }) => again)).toEqual([false, true, true]);
-  expect(attempts.map(({ within }) => within)).toEqual([limit, limit - 20, limit - 60]);
+  expect(attempts.map(({ isRetry }) => isRetry)).toEqual([false, true, true]);
+  expect(attempts.map(({ timeLeft }) => timeLeft)).toEqual([limit, limit - 20, limit - 60]);
 });
 
 test("does not retry an operation that the server refuses", async () => {

@@ -6,44 +6,46 @@ const longestPause = 250;
 
 export interface Attempt {
   /** Milliseconds left for this attempt. */
-  within: number;
+  timeLeft: number;
   /** Whether an earlier attempt may have taken effect although its reply was lost. */
-  again: boolean;
+  isRetry: boolean;
 }
 
 /** Retries operations after transient failures, until the time limit of the operation. */
-export interface Attempts {
+export class Attempts {
+  readonly #limit: number;
+  readonly #clock: Clock;
+  #isClosed = false;
+
+  /** `limit` is the time limit of an operation in milliseconds. */
+  constructor(limit: number, clock: Clock) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
   /** Rejects with `store_unavailable` after the time limit or if the server refuses, and with `closed` after `close`. */
-  run<T>(operation: string, attempt: (attempt: Attempt) => Promise<T>): Promise<T>;
-  close(): void;
-}
-
-/** `limit` is the time limit of an operation in milliseconds. */
-export function makeAttempts(limit: number, clock: Clock): Attempts {
-  let isClosed = false;
-
-  return {
-    async run(operation, attempt) {
-      const end = clock.now() + limit;
-      let failure: unknown;
-      for (let pause = firstPause, again = false; ; pause = Math.min(longestPause, 2 * pause), again = true) {
-        if (isClosed) throw new LocalError("closed", "The store was closed.");
-        const within = end - clock.now();
-        if (within <= 0) throw unavailable(operation, failure, limit);
-        try {
-          return await withTimeout(attempt({ within, again }), within, clock);
-        } catch (error) {
-          if (isRefusal(error)) throw refused(operation, error);
-          // On a timeout (undefined), keep the previous failure: it is a more useful cause.
-          failure = error ?? failure;
-        }
-        await new Promise<void>((resolve) => clock.setTimeout(resolve, Math.min(pause, end - clock.now())));
+  async run<T>(operation: string, attempt: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const clock = this.#clock;
+    const end = clock.now() + this.#limit;
+    let failure: unknown;
+    for (let pause = firstPause, isRetry = false; ; pause = Math.min(longestPause, 2 * pause), isRetry = true) {
+      if (this.#isClosed) throw new LocalError("closed", "The store was closed.");
+      const timeLeft = end - clock.now();
+      if (timeLeft <= 0) throw unavailable(operation, failure, this.#limit);
+      try {
+        return await withTimeout(attempt({ timeLeft, isRetry }), timeLeft, clock);
+      } catch (error) {
+        if (isRefusal(error)) throw refusalError(operation, error);
+        // On a timeout (undefined), keep the previous failure: it is a more useful cause.
+        failure = error ?? failure;
       }
-    },
-    close() {
-      isClosed = true;
-    },
-  };
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, Math.min(pause, end - clock.now())));
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
 }
 
 /** Rejects with undefined after `ms` milliseconds. */
@@ -92,7 +94,7 @@ const cures: Record<string, string> = {
   WRONGTYPE: "Another program uses the same keys: set another prefix in redisStore.",
 };
 
-function refused(operation: string, cause: unknown): LocalError {
+function refusalError(operation: string, cause: unknown): LocalError {
   const reason = withoutValues(cause);
   const [code = ""] = reason.split(" ");
   const isAuthentication = code === "NOAUTH" || code === "WRONGPASS";

@@ -21,9 +21,9 @@ export interface Connection {
   readonly isCluster: boolean;
   /**
    * Sends one command, which concerns one key or no key. The command is never resent if its reply is lost. It is dropped
-   * if it cannot be sent within `within` milliseconds.
+   * if it cannot be sent within `timeLeft` milliseconds.
    */
-  send(key: string | undefined, command: readonly string[], within: number): Promise<unknown>;
+  send(key: string | undefined, command: readonly string[], timeLeft: number): Promise<unknown>;
   /** Opens a separate connection that receives messages. */
   receive(receiver: Receiver): Promise<Messages>;
   /** Closes the connections opened here. The caller's client stays open. */
@@ -34,7 +34,7 @@ export interface Connection {
 export interface Receiver {
   message(channel: string, message: string): void;
   /** Called after a reconnect, when messages arrive again. Messages sent before it may have been lost. */
-  missed(): void;
+  onMissed(): void;
 }
 
 /** A connection that receives messages. It reconnects automatically and subscribes to the same channels again. */

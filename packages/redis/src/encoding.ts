@@ -32,6 +32,6 @@ export function stampGenerator(): () => string {
 }
 
 /** Returns the text without its stamp. */
-export function unstamped(text: string): string {
+export function withoutStamp(text: string): string {
   return text.slice(stampLength);
 }

@@ -18,12 +18,12 @@ interface Ioredis {
  */
 export function ioredisConnection(client: IoredisClient, isSharded: () => Promise<boolean>): Connection {
   const isCluster = "nodes" in client;
-  const opened = new Set<Ioredis>();
+  const copies = new Set<Ioredis>();
   const open = (overrides: object): Ioredis => {
     // The public type names only the members that identify the package.
     const original = client as unknown as Ioredis;
     const copy = isCluster ? original.duplicate([], overrides) : original.duplicate(overrides);
-    opened.add(copy);
+    copies.add(copy);
     return copy;
   };
   let commands: Ioredis | undefined;
@@ -46,8 +46,8 @@ export function ioredisConnection(client: IoredisClient, isSharded: () => Promis
       return receiveFromCluster(quiet(open({ ...always, shardedSubscribers })), receiver, shardedSubscribers);
     },
     async close() {
-      for (const copy of opened) copy.disconnect();
-      opened.clear();
+      for (const copy of copies) copy.disconnect();
+      copies.clear();
     },
   };
 }
@@ -72,8 +72,8 @@ function quiet(client: Ioredis): Ioredis {
 }
 
 const always = { lazyConnect: false, keyPrefix: "" };
-const once = { maxRetriesPerRequest: 0, enableOfflineQueue: false, autoResendUnfulfilledCommands: false };
-const singleCommands = { ...always, ...once };
+const noResend = { maxRetriesPerRequest: 0, enableOfflineQueue: false, autoResendUnfulfilledCommands: false };
+const singleCommands = { ...always, ...noResend };
 const clusterCommands = {
   ...always,
   enableOfflineQueue: false,
@@ -93,7 +93,7 @@ async function receive(subscriber: Ioredis, receiver: Receiver): Promise<Message
     }
     // ioredis emits `ready` before it has subscribed again. A listener notified that early could still miss messages.
     void subscriber.subscribe(...channels).then(
-      () => receiver.missed(),
+      () => receiver.onMissed(),
       () => {},
     );
   });
@@ -114,7 +114,7 @@ async function receiveFromCluster(subscriber: Ioredis, receiver: Receiver, isSha
   const message = (channel: string, text: string): void => receiver.message(channel, text);
   subscriber.on(isSharded ? "smessage" : "message", message);
   // A cluster client emits no event when its subscriber connections reconnect, but it does when its nodes change.
-  for (const event of ["+node", "-node", "ready"]) subscriber.on(event, () => receiver.missed());
+  for (const event of ["+node", "-node", "ready"]) subscriber.on(event, () => receiver.onMissed());
   const [subscribe, unsubscribe] = isSharded
     ? (["ssubscribe", "sunsubscribe"] as const)
     : (["subscribe", "unsubscribe"] as const);

@@ -29,25 +29,25 @@ const pingInterval = 10_000;
 export function nodeRedisConnection(client: NodeRedisClient, isSharded: () => Promise<boolean>): Connection {
   const isCluster = "nodeByAddress" in client;
   const send = sender(client, isCluster);
-  const opened = new Set<Subscriber>();
+  const subscribers = new Set<Subscriber>();
 
   return {
     isCluster,
-    send(key, command, within) {
+    send(key, command, timeLeft) {
       if (!client.isOpen) {
         return Promise.reject(new Error("the client was closed, or never connected: await its connect() first"));
       }
-      return send(key, command, { timeout: Math.ceil(within), typeMapping: {} });
+      return send(key, command, { timeout: Math.ceil(timeLeft), typeMapping: {} });
     },
     async receive(receiver) {
       // The public type names only the members that identify the package.
       const subscriber = (client as unknown as Subscriber).duplicate(isCluster ? {} : { pingInterval });
-      opened.add(subscriber);
+      subscribers.add(subscriber);
       return receive(subscriber, receiver, isCluster && (await isSharded()));
     },
     async close() {
-      for (const subscriber of opened) await subscriber.destroy();
-      opened.clear();
+      for (const subscriber of subscribers) await subscriber.destroy();
+      subscribers.clear();
     },
   };
 }
@@ -63,7 +63,7 @@ function sender(client: NodeRedisClient, isCluster: boolean): Send {
 async function receive(subscriber: Subscriber, receiver: Receiver, isSharded: boolean): Promise<Messages> {
   let isFirst = true;
   const ready = (): void => {
-    if (!isFirst) receiver.missed();
+    if (!isFirst) receiver.onMissed();
   };
   // The client reconnects automatically. It has subscribed to its channels again before it emits these events.
   for (const event of ["ready", "node-ready", "topology-change"]) subscriber.on(event, ready);

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "mcparley";
 import type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "mcparley/server";
-import { type Attempts, makeAttempts, textOf } from "./attempts.ts";
+import { Attempts, textOf } from "./attempts.ts";
 import type { Connection, IoredisClient, RedisClient } from "./connection.ts";
-import { idOf, positionOf, stampGenerator, unstamped } from "./encoding.ts";
+import { idOf, positionOf, stampGenerator, withoutStamp } from "./encoding.ts";
 import { ioredisConnection } from "./ioredis.ts";
 import { nodeRedisConnection } from "./node-redis.ts";
 import { append, compareAndSet, runScript } from "./scripts.ts";
@@ -66,8 +66,8 @@ class RedisStore implements Store {
     if (typeof prefix !== "string") throw new TypeError(`redisStore needs a string as prefix; got ${String(prefix)}.`);
     if (!(timeout > 0)) throw new TypeError(`redisStore needs a timeout above 0 ms; got ${String(timeout)}.`);
     this.#prefix = prefix;
-    this.#attempts = makeAttempts(timeout, clock);
-    this.#isSharded = memoized(() => hasShards(this.#connection, this.#attempts, this.#channelName("")));
+    this.#attempts = new Attempts(timeout, clock);
+    this.#isSharded = cacheResult(() => hasShards(this.#connection, this.#attempts, this.#channelName("")));
     this.#connection = isIoredis(client)
       ? ioredisConnection(client, this.#isSharded)
       : nodeRedisConnection(client, this.#isSharded);
@@ -76,8 +76,8 @@ class RedisStore implements Store {
 
   async get(key: string): Promise<string | undefined> {
     const name = this.#valueName(key);
-    const stored = await this.#send("get", name, ["GET", name]);
-    return typeof stored === "string" ? unstamped(stored) : undefined;
+    const text = await this.#send("get", name, ["GET", name]);
+    return typeof text === "string" ? withoutStamp(text) : undefined;
   }
 
   async set(key: string, value: string, { ttl }: Lifetime): Promise<void> {
@@ -93,8 +93,8 @@ class RedisStore implements Store {
   ): Promise<boolean> {
     const name = this.#valueName(key);
     const args = [this.#nextStamp(), ...optional(expected), ...optional(value), lifetime(ttl), keepTtl ? "1" : "0"];
-    const isSet = await this.#attempts.run("compareAndSet", ({ within }) =>
-      runScript((command) => this.#connection.send(name, command, within), compareAndSet, [name, ...args]),
+    const isSet = await this.#attempts.run("compareAndSet", ({ timeLeft }) =>
+      runScript((command) => this.#connection.send(name, command, timeLeft), compareAndSet, [name, ...args]),
     );
     return Number(isSet) === 1;
   }
@@ -107,36 +107,36 @@ class RedisStore implements Store {
   async append(log: string, value: string, { ttl, maxLength }: AppendOptions): Promise<string> {
     const name = this.#logName(log);
     const args = [this.#nextStamp(), value, String(maxLength), lifetime(ttl)];
-    const id = await this.#attempts.run("append", ({ within, again }) => {
-      const send = (command: readonly string[]): Promise<unknown> => this.#connection.send(name, command, within);
-      return runScript(send, append, [name, ...args, again ? "1" : "0"]);
+    const id = await this.#attempts.run("append", ({ timeLeft, isRetry }) => {
+      const send = (command: readonly string[]): Promise<unknown> => this.#connection.send(name, command, timeLeft);
+      return runScript(send, append, [name, ...args, isRetry ? "1" : "0"]);
     });
     return positionOf(String(id));
   }
 
-  async readFrom(log: string, after: string | undefined, limit: number): Promise<LogEntry[]> {
+  async readFrom(log: string, position: string | undefined, limit: number): Promise<LogEntry[]> {
     const name = this.#logName(log);
-    const from = after === undefined ? "-" : idOf(after);
-    if (from === undefined || limit < 1) return [];
-    const first = after === undefined ? from : `(${from}`;
+    const id = position === undefined ? "-" : idOf(position);
+    if (id === undefined || limit < 1) return [];
+    const first = position === undefined ? id : `(${id}`;
     const reply = await this.#send("readFrom", name, ["XRANGE", name, first, "+", "COUNT", String(Math.floor(limit))]);
     // Each entry has one field, which `append` wrote.
     const entries = reply as [id: string, fields: [field: string, value: string]][];
-    return entries.map(([id, [, value]]) => ({ position: positionOf(id), value: unstamped(value) }));
+    return entries.map(([id, [, value]]) => ({ position: positionOf(id), value: withoutStamp(value) }));
   }
 
   async publish(channel: string, message: string): Promise<void> {
     const name = this.#channelName(channel);
     const text = this.#nextStamp() + message;
-    await this.#attempts.run("publish", async ({ within }) =>
+    await this.#attempts.run("publish", async ({ timeLeft }) =>
       (await this.#isSharded())
-        ? this.#connection.send(name, ["SPUBLISH", name, text], within)
-        : this.#connection.send(undefined, ["PUBLISH", name, text], within),
+        ? this.#connection.send(name, ["SPUBLISH", name, text], timeLeft)
+        : this.#connection.send(undefined, ["PUBLISH", name, text], timeLeft),
     );
   }
 
   subscribe(channel: string, listener: (message: string) => void, missed?: () => void): Promise<() => Promise<void>> {
-    return this.#subscriptions.subscribe(this.#channelName(channel), { message: listener, missed });
+    return this.#subscriptions.subscribe(this.#channelName(channel), { message: listener, onMissed: missed });
   }
 
   async close(): Promise<void> {
@@ -146,7 +146,7 @@ class RedisStore implements Store {
   }
 
   #send(operation: string, name: string, command: readonly string[]): Promise<unknown> {
-    return this.#attempts.run(operation, ({ within }) => this.#connection.send(name, command, within));
+    return this.#attempts.run(operation, ({ timeLeft }) => this.#connection.send(name, command, timeLeft));
   }
 
   // Each name is in a hash tag, so that a value, a log and a channel of the same name are in the same slot of a cluster.
@@ -182,8 +182,8 @@ function isIoredis(client: RedisClient): client is IoredisClient {
  */
 async function hasShards(connection: Connection, attempts: Attempts, channel: string): Promise<boolean> {
   if (!connection.isCluster) return false;
-  return attempts.run("publish", ({ within }) =>
-    connection.send(channel, ["SPUBLISH", channel, ""], within).then(
+  return attempts.run("publish", ({ timeLeft }) =>
+    connection.send(channel, ["SPUBLISH", channel, ""], timeLeft).then(
       () => true,
       (error: unknown) => {
         if (/^ERR unknown command/i.test(textOf(error))) return false;
@@ -194,14 +194,14 @@ async function hasShards(connection: Connection, attempts: Attempts, channel: st
 }
 
 /** Caches the result of a function. A rejected result is not cached. */
-function memoized<T>(find: () => Promise<T>): () => Promise<T> {
-  let found: Promise<T> | undefined;
+function cacheResult<T>(find: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
   return () => {
-    found ??= find().catch((error: unknown) => {
-      found = undefined;
+    result ??= find().catch((error: unknown) => {
+      result = undefined;
       throw error;
     });
-    return found;
+    return result;
   };
 }
 

@@ -1,13 +1,13 @@
 import type { Attempts } from "./attempts.ts";
 import type { Connection, Messages } from "./connection.ts";
-import { stampLength, unstamped } from "./encoding.ts";
+import { stampLength, withoutStamp } from "./encoding.ts";
 
 /** Number of recent message stamps to remember. They detect a message that was published twice after a broken connection. */
-const remembered = 1_024;
+const maxStamps = 1_024;
 
 interface Subscription {
   message: (message: string) => void;
-  missed: (() => void) | undefined;
+  onMissed: (() => void) | undefined;
 }
 
 /** The subscriptions by channel. They share one connection, which opens with the first subscription. */
@@ -53,8 +53,8 @@ export class Subscriptions {
     this.#messages ??= this.#connection
       .receive({
         message: (channel, text) => this.#deliver(channel, text),
-        missed: () => {
-          for (const subscription of [...this.#channels.values()].flatMap((all) => [...all])) subscription.missed?.();
+        onMissed: () => {
+          for (const subscription of [...this.#channels.values()].flatMap((all) => [...all])) subscription.onMissed?.();
         },
       })
       .catch((error: unknown) => {
@@ -68,8 +68,8 @@ export class Subscriptions {
     const stamp = text.slice(0, stampLength);
     if (this.#recent.has(stamp)) return;
     this.#recent.add(stamp);
-    if (this.#recent.size > remembered) this.#recent.delete(this.#recent.values().next().value ?? "");
-    const message = unstamped(text);
+    if (this.#recent.size > maxStamps) this.#recent.delete(this.#recent.values().next().value ?? "");
+    const message = withoutStamp(text);
     for (const subscription of this.#channels.get(channel) ?? []) subscription.message(message);
   }
 }

@@ -4,7 +4,7 @@ import { type Change, keyOf } from "../server/core/changes.ts";
 /** Milliseconds between a change in this process and its entry in the log. By then, other processes may have noticed it too. */
 const settleTime = 1_000;
 /** Maximum number of changes whose last version is remembered. */
-const remembered = 10_000;
+const maxVersions = 10_000;
 
 interface LoggedVersion {
   readonly version: string;
@@ -23,11 +23,11 @@ export class ChangeVersions {
   readonly #clock: Clock;
   readonly #send: (change: Change, version: string) => void;
   /** The last version of each change that this process has noticed and delivered to its own streams. */
-  readonly #delivered = new Map<string, string>();
+  readonly #deliveredVersions = new Map<string, string>();
   /** The last version of each change in the log. */
-  readonly #logged = new Map<string, LoggedVersion>();
+  readonly #loggedVersions = new Map<string, LoggedVersion>();
   /** The changes that this process will send, by key. */
-  readonly #delayed = new Map<string, { timer: unknown; send: () => void }>();
+  readonly #pendingSends = new Map<string, { timer: unknown; send: () => void }>();
 
   constructor(clock: Clock, send: (change: Change, version: string) => void) {
     this.#clock = clock;
@@ -35,40 +35,40 @@ export class ChangeVersions {
   }
 
   /** Called with each change in this process. */
-  changed(change: Change, version: string): void {
+  noteChange(change: Change, version: string): void {
     const key = keyOf(change);
-    remember(this.#delivered, key, version);
+    remember(this.#deliveredVersions, key, version);
     const send = (): void => {
-      this.#delayed.delete(key);
-      if (this.#logged.get(key)?.version !== version) this.#send(change, version);
+      this.#pendingSends.delete(key);
+      if (this.#loggedVersions.get(key)?.version !== version) this.#send(change, version);
     };
-    this.#clock.clearTimeout(this.#delayed.get(key)?.timer);
-    this.#delayed.set(key, { timer: this.#clock.setTimeout(send, settleTime), send });
+    this.#clock.clearTimeout(this.#pendingSends.get(key)?.timer);
+    this.#pendingSends.set(key, { timer: this.#clock.setTimeout(send, settleTime), send });
   }
 
   /** Called with each entry of the log, in order. Returns false if the entry repeats the one before it. */
-  logged(change: Change, version: string | undefined, position: string): boolean {
+  noteEntry(change: Change, version: string | undefined, position: string): boolean {
     const key = keyOf(change);
-    if (version === undefined) this.#logged.delete(key);
-    else if (this.#logged.get(key)?.version === version) return false;
-    else remember(this.#logged, key, { version, position });
+    if (version === undefined) this.#loggedVersions.delete(key);
+    else if (this.#loggedVersions.get(key)?.version === version) return false;
+    else remember(this.#loggedVersions, key, { version, position });
     return true;
   }
 
   /** Whether an entry repeats an earlier one with the last version of its change. */
   isRepeated(change: Change, version: string | undefined, position: string): boolean {
-    const last = version === undefined ? undefined : this.#logged.get(keyOf(change));
+    const last = version === undefined ? undefined : this.#loggedVersions.get(keyOf(change));
     return last !== undefined && last.version === version && position > last.position;
   }
 
   /** Whether this process has delivered a change to its own streams when it noticed it. */
   isDelivered(change: Change, version: string | undefined): boolean {
-    return version !== undefined && this.#delivered.get(keyOf(change)) === version;
+    return version !== undefined && this.#deliveredVersions.get(keyOf(change)) === version;
   }
 
   /** Sends the delayed changes now. */
   stop(): void {
-    for (const { timer, send } of this.#delayed.values()) {
+    for (const { timer, send } of this.#pendingSends.values()) {
       this.#clock.clearTimeout(timer);
       send();
     }
@@ -78,5 +78,5 @@ export class ChangeVersions {
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size > remembered) map.delete(map.keys().next().value!);
+  if (map.size > maxVersions) map.delete(map.keys().next().value!);
 }

@@ -1,3 +1,4 @@
+import { repeat } from "../rpc/clock.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from "../rpc/messages.ts";
 import type { Principal } from "../server/core/context.ts";
 import type { ServerCore } from "../server/core/server-core.ts";
@@ -56,11 +57,13 @@ export class ClusterNode {
   readonly id: string = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
   readonly store: Store;
   readonly core: ServerCore;
+  /** Reports an error that belongs to no call. */
+  readonly report = (error: unknown): void => this.core.report(error, undefined);
   readonly #receiver: Receiver;
   readonly #inbox: LogTail;
   readonly #broadcasts: LogTail;
-  #joined: Promise<void> | undefined;
-  #timer: unknown;
+  #joining: Promise<void> | undefined;
+  #stopRenewal: (() => void) | undefined;
   #isFailing = false;
   #hasLeft = false;
 
@@ -68,26 +71,31 @@ export class ClusterNode {
     this.core = core;
     this.store = store;
     this.#receiver = receiver;
-    this.#inbox = this.#follow(inboxOf(this.id), (entry) => this.#receive(entry));
-    this.#broadcasts = this.#follow(broadcastLog, ({ value }) => receiver.onBroadcast(JSON.parse(value)));
+    const tail = { store, clock: core.clock, interval: pollInterval, report: this.report };
+    this.#inbox = new LogTail({ ...tail, log: inboxOf(this.id), take: (entry) => this.#receive(entry) });
+    this.#broadcasts = new LogTail({
+      ...tail,
+      log: broadcastLog,
+      take: ({ value }) => receiver.onBroadcast(JSON.parse(value)),
+    });
   }
 
   /** Starts to receive messages and to renew the lease, once. Rejects if the store is unavailable. */
   join(): Promise<void> {
-    this.#joined ??= this.#join().catch((error: unknown) => {
-      this.#joined = undefined;
+    this.#joining ??= this.#join().catch((error: unknown) => {
+      this.#joining = undefined;
       throw error;
     });
-    return this.#joined;
+    return this.#joining;
   }
 
   /** Deletes the lease, so that the other nodes see at once that this one has ended. */
   async leave(): Promise<void> {
     this.#hasLeft = true;
-    if (this.#timer !== undefined) this.core.clock.clearTimeout(this.#timer);
-    if (!this.#joined) return;
+    this.#stopRenewal?.();
+    if (!this.#joining) return;
     await Promise.all([this.#inbox.stop(), this.#broadcasts.stop()]);
-    await this.store.delete(leaseOf(this.id)).catch((error: unknown) => this.core.report(error, undefined));
+    await this.store.delete(leaseOf(this.id)).catch(this.report);
   }
 
   async isAlive(node: string): Promise<boolean> {
@@ -100,9 +108,9 @@ export class ClusterNode {
     const text = JSON.stringify(message);
     if (text.length <= maxInlineLength)
       return void (await appendAndNotify(this.store, inbox, { value: text, ...retention }));
-    const beside = `${inbox}:${crypto.randomUUID()}`;
-    await this.store.set(beside, text, retention);
-    await appendAndNotify(this.store, inbox, { value: JSON.stringify({ beside }), ...retention });
+    const key = `${inbox}:${crypto.randomUUID()}`;
+    await this.store.set(key, text, retention);
+    await appendAndNotify(this.store, inbox, { value: JSON.stringify({ beside: key }), ...retention });
   }
 
   /** Sends a message to all nodes. Resolves when the message is in the log that they read. */
@@ -114,7 +122,7 @@ export class ClusterNode {
     // Broadcasts from before this node existed do not concern it.
     const now = await this.store.append(broadcastLog, JSON.stringify({ about: "joined" }), retention);
     await Promise.all([this.#inbox.start(undefined), this.#broadcasts.start(now), this.#renewLease()]);
-    this.#renewLeaseLater();
+    if (!this.#hasLeft) this.#stopRenewal = repeat(this.core.clock, nodeLease / 3, () => void this.#renewOrReport());
   }
 
   async #receive({ value }: LogEntry): Promise<void> {
@@ -125,31 +133,22 @@ export class ClusterNode {
     if (text === undefined) return;
     this.#receiver.onMessage(JSON.parse(text));
     // If this fails, the value expires.
-    await this.store.delete(message.beside).catch((error: unknown) => this.core.report(error, undefined));
+    await this.store.delete(message.beside).catch(this.report);
   }
 
   async #renewLease(): Promise<void> {
     await this.store.set(leaseOf(this.id), "", { ttl: nodeLease });
   }
 
-  #renewLeaseLater(): void {
-    if (this.#hasLeft) return;
-    this.#timer = this.core.clock.setTimeout(() => {
-      this.#renewLeaseLater();
-      this.#renewLease().then(
-        () => (this.#isFailing = false),
-        (error: unknown) => {
-          if (!this.#isFailing) this.core.report(error, undefined);
-          this.#isFailing = true;
-        },
-      );
-    }, nodeLease / 3);
-  }
-
-  #follow(log: string, take: (entry: LogEntry) => void | Promise<void>): LogTail {
-    const { store, core } = this;
-    const report = (error: unknown): void => core.report(error, undefined);
-    return new LogTail({ store, log, clock: core.clock, interval: pollInterval, take, report });
+  /** Renews the lease. Reports the first of several failures in a row. */
+  async #renewOrReport(): Promise<void> {
+    try {
+      await this.#renewLease();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.report(error);
+      this.#isFailing = true;
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { ErrorCode } from "../mcp/errors.ts";
 import { type RequestId, encode, failure, isObject, isRequestId } from "../rpc/messages.ts";
-import { LogTail } from "../store/log-tail.ts";
+import { repeat } from "../rpc/clock.ts";
+import { LogTail, readLog } from "../store/log-tail.ts";
 import { EventStream } from "../http/server/event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
@@ -9,7 +10,6 @@ import { type StreamHead, type StreamLog, endMark, eventId, firstEvent, writeEnt
 
 /** Milliseconds between two checks of the owner, and between two reads of the log without a notification. */
 const checkInterval = nodeLease / 2;
-const pageSize = 200;
 
 interface FollowedInit {
   /** The id of the stream. */
@@ -58,7 +58,7 @@ export class FollowedStream implements OpenExchange {
   #head: StreamHead;
   #isOwnerNotified = false;
   #isOver = false;
-  #timer: unknown;
+  #stopChecks: (() => void) | undefined;
   /** The owner had no lease at the last check. A node that could not reach the store for a moment renews its lease. */
   #isSuspect = false;
 
@@ -78,7 +78,7 @@ export class FollowedStream implements OpenExchange {
         writeEntry(this.#events, init.id, entry);
         if (entry.value === endMark) this.#end();
       },
-      report: (error) => core.report(error, undefined),
+      report: node.report,
     });
     open.add(this);
     if (init.polls) limits?.add(this.#limit);
@@ -86,19 +86,20 @@ export class FollowedStream implements OpenExchange {
   }
 
   /** Sends the events after a position, and follows the log. Ends the connection if the store is unavailable. */
-  async start(after: string): Promise<void> {
+  async start(position: string): Promise<void> {
     const { node, id } = this.#init;
-    this.#events.write(firstEvent(this.#init, eventId(id, after)));
+    this.#events.write(firstEvent(this.#init, eventId(id, position)));
     try {
-      await this.#tail.start(after === "" ? undefined : after);
+      await this.#tail.start(position === "" ? undefined : position);
     } catch (error) {
       this.#events.destroy();
       this.#end();
       throw error;
     }
     if (this.#isOver) return;
-    this.#checkLater();
-    await this.#notifyOwner().catch((error: unknown) => node.core.report(error, undefined));
+    const { report } = node;
+    this.#stopChecks = repeat(node.core.clock, checkInterval, () => void this.#checkOwner().catch(report));
+    await this.#notifyOwner().catch(report);
   }
 
   onInterval(): void {
@@ -112,10 +113,10 @@ export class FollowedStream implements OpenExchange {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { open, limits, node } = this.#init;
+    const { open, limits } = this.#init;
     open.remove(this);
     limits?.remove(this.#limit);
-    if (this.#timer !== undefined) node.core.clock.clearTimeout(this.#timer);
+    this.#stopChecks?.();
     void this.#tail.stop();
     this.#events.end();
   }
@@ -125,14 +126,6 @@ export class FollowedStream implements OpenExchange {
     const { node, owner, sessionId, id } = this.#init;
     await node.send(owner, { about: "carried", session: sessionId, stream: id });
     this.#isOwnerNotified = true;
-  }
-
-  #checkLater(): void {
-    const { node } = this.#init;
-    this.#timer = node.core.clock.setTimeout(() => {
-      this.#checkLater();
-      this.#checkOwner().catch((error: unknown) => node.core.report(error, undefined));
-    }, checkInterval);
   }
 
   async #checkOwner(): Promise<void> {
@@ -147,9 +140,9 @@ export class FollowedStream implements OpenExchange {
       this.#head = (await log.head()) ?? this.#head;
       return;
     }
-    const answered = await this.#readAnswered();
+    const answeredIds = await this.#readAnswered();
     for (const [id, repeatable] of this.#head.requests) {
-      if (!answered.has(id)) await log.append(ownerDied(id, repeatable));
+      if (!answeredIds.has(id)) await log.append(ownerDied(id, repeatable));
     }
     await log.append(endMark);
     await this.#tail.catchUp();
@@ -157,16 +150,12 @@ export class FollowedStream implements OpenExchange {
 
   /** Returns the ids of the requests whose replies are in the log. */
   async #readAnswered(): Promise<Set<RequestId>> {
-    const answered = new Set<RequestId>();
-    for (let after: string | undefined; ;) {
-      const entries = await this.#init.log.readFrom(after, pageSize);
-      for (const { value } of entries) {
-        const message: unknown = value.startsWith("{") ? JSON.parse(value) : undefined;
-        if (isObject(message) && !("method" in message) && isRequestId(message.id)) answered.add(message.id);
-      }
-      after = entries.at(-1)?.position;
-      if (entries.length < pageSize) return answered;
+    const answeredIds = new Set<RequestId>();
+    for await (const { value } of readLog(this.#init.node.store, this.#init.log.name)) {
+      const message: unknown = value.startsWith("{") ? JSON.parse(value) : undefined;
+      if (isObject(message) && !("method" in message) && isRequestId(message.id)) answeredIds.add(message.id);
     }
+    return answeredIds;
   }
 }
 

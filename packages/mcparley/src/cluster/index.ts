@@ -19,7 +19,7 @@ export function openCluster(core: ServerCore): Cluster {
     relay: {
       send: (change) => changes.send(change),
       join: () => changes.join(),
-      flushed: () => changes.flushed(),
+      flushed: () => changes.waitUntilFlushed(),
       completeVisit: (elicitationId) => completeVisit(core, store, elicitationId),
     },
     openSessions(context, { limits, events }) {

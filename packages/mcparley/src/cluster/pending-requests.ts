@@ -9,7 +9,7 @@ const claimInterval = 1_000;
 /** Maximum number of requests whose last progress is remembered. */
 const maxProgress = 100;
 /** The stored value of a request without a response. Otherwise the value is the time of the last response. */
-const unanswered = "";
+const noResponse = "";
 
 /** An input request, and the node that sent it. */
 interface InputRequest {
@@ -43,29 +43,28 @@ export class PendingRequests {
    * store is unavailable: no process could receive the response then, because it needs the session's record.
    */
   async asking(id: string): Promise<void> {
-    const { core } = this.#node;
+    const { core, report } = this.#node;
     this.#waiting.add(id);
     for (let tries = 1; this.#waiting.has(id); tries++) {
       try {
         return await this.#renew(id);
       } catch (error) {
-        if (tries === 1) core.report(error, undefined);
+        if (tries === 1) report(error);
         await pause(core.clock, retryInterval);
       }
     }
   }
 
   /** Called when a request is answered or abandoned. */
-  settled(id: string): void {
-    const { core, store } = this.#node;
+  remove(id: string): void {
+    const { report, store } = this.#node;
     this.#waiting.delete(id);
-    store.delete(this.#keyOf(id)).catch((error: unknown) => core.report(error, undefined));
+    store.delete(this.#requestKey(id)).catch(report);
   }
 
   /** Renews the keys of the requests that still wait. */
   renew(): void {
-    const { core } = this.#node;
-    for (const id of this.#waiting) this.#renew(id).catch((error: unknown) => core.report(error, undefined));
+    for (const id of this.#waiting) this.#renew(id).catch(this.#node.report);
   }
 
   /**
@@ -74,11 +73,11 @@ export class PendingRequests {
    */
   async claimResponse({ id, node }: InputRequest): Promise<boolean> {
     const { core, store } = this.#node;
-    const text = await store.get(this.#keyOf(id));
+    const text = await store.get(this.#requestKey(id));
     const now = core.clock.now();
-    if (text === undefined || (text !== unanswered && Math.abs(now - Number(text)) < claimInterval)) return false;
+    if (text === undefined || (text !== noResponse && Math.abs(now - Number(text)) < claimInterval)) return false;
     if (!(await this.#isAlive(node))) return false;
-    return store.compareAndSet(this.#keyOf(id), text, String(now), { ttl: this.#ttl });
+    return store.compareAndSet(this.#requestKey(id), text, String(now), { ttl: this.#ttl });
   }
 
   /**
@@ -91,7 +90,7 @@ export class PendingRequests {
     if (now - (this.#progress.get(id) ?? -Infinity) < claimInterval) return false;
     if (this.#progress.size >= maxProgress) this.#progress.clear();
     this.#progress.set(id, now);
-    return (await store.get(this.#keyOf(id))) !== undefined && this.#node.isAlive(node);
+    return (await store.get(this.#requestKey(id))) !== undefined && this.#node.isAlive(node);
   }
 
   /** Checks twice, because a node that could not reach the store for a moment renews its lease in the meantime. */
@@ -104,12 +103,12 @@ export class PendingRequests {
 
   async #renew(id: string): Promise<void> {
     const { store } = this.#node;
-    await store.set(this.#keyOf(id), unanswered, { ttl: this.#ttl });
+    await store.set(this.#requestKey(id), noResponse, { ttl: this.#ttl });
     // The request may have been answered in the meantime.
-    if (!this.#waiting.has(id)) await store.delete(this.#keyOf(id));
+    if (!this.#waiting.has(id)) await store.delete(this.#requestKey(id));
   }
 
-  #keyOf(id: string): string {
+  #requestKey(id: string): string {
     return `input-request:${this.#session}:${id}`;
   }
 }

@@ -3,7 +3,15 @@ import type { Clock } from "../rpc/clock.ts";
 import { EventStream, type Events } from "../http/server/event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
-import { type StreamLog, endMark, eventId, firstEvent, keepAliveMark, writeEntry } from "./stream-log.ts";
+import {
+  type StreamHead,
+  type StreamLog,
+  endMark,
+  eventId,
+  firstEvent,
+  keepAliveMark,
+  writeEntry,
+} from "./stream-log.ts";
 
 /** Maximum number of tries to write an event that must not be lost, and milliseconds between them. */
 const maxTries = 300;
@@ -13,6 +21,7 @@ interface ResumableInit {
   /** The id of the stream within its session. */
   id: string;
   log: StreamLog;
+  head: StreamHead;
   /** Milliseconds that a client must wait before it reconnects. */
   retry: number;
   /** The stream starts with an empty event that has an id, so that a connection may end before the stream. */
@@ -96,14 +105,14 @@ export class ResumableStream implements Events {
    * Sends the events after a position and then the new ones, on a connection that replaces the previous one. Rejects if the
    * log cannot be read.
    */
-  resume(exchange: HttpExchange, after: string, onDropped: () => void): Promise<void> {
+  resume(exchange: HttpExchange, position: string, onDropped: () => void): Promise<void> {
     return this.#enqueue(async () => {
       const { log } = this.#init;
-      let page = await log.readFrom(after === "" ? undefined : after);
+      let page = await log.readFrom(position === "" ? undefined : position);
       this.#drop(this.#connection);
       this.#isElsewhere = false;
       const events = new EventStream(exchange);
-      events.write(firstEvent(this.#init, eventId(this.id, after)));
+      events.write(firstEvent(this.#init, eventId(this.id, position)));
       try {
         for (let last = page.at(-1); last; last = page.at(-1)) {
           for (const entry of page) writeEntry(events, this.id, entry);
@@ -175,7 +184,7 @@ export class ResumableStream implements Events {
 
   async #storeHead(): Promise<void> {
     try {
-      await this.#init.log.open();
+      await this.#init.log.open(this.#init.head);
       this.#isStored = true;
     } catch (error) {
       this.#init.report(error);
@@ -187,9 +196,9 @@ export class ResumableStream implements Events {
   }
 
   #enqueue<T>(action: () => T | Promise<T>): Promise<T> {
-    const done = this.#lastAction.then(action);
-    this.#lastAction = done.catch(() => {});
-    return done;
+    const result = this.#lastAction.then(action);
+    this.#lastAction = result.catch(() => {});
+    return result;
   }
 
   /**

@@ -30,7 +30,7 @@ export class ResumableStreams implements Resumption {
   /** The streams of this process that can still send events, by session and stream id. */
   readonly #streams = new WeakMap<HttpSession, Map<string, ResumableStream>>();
   /** The streams of this process whose logs are kept from expiring. */
-  readonly #refreshed = new Set<ResumableStream>();
+  readonly #refreshedStreams = new Set<ResumableStream>();
   #timer: unknown;
 
   constructor(context: EndpointContext, node: ClusterNode, options: EventOptions = {}) {
@@ -65,12 +65,12 @@ export class ResumableStreams implements Resumption {
   }
 
   async resume(exchange: HttpExchange, session: HttpSession, lastEventId: string): Promise<void> {
-    const [, id = "", prefix = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
+    const [, id = "", prefix = "", owner = "", position = ""] = eventPattern.exec(lastEventId) ?? [];
     const isReply = prefix === postPrefix;
     const stream = this.#streamsOf(session).get(id);
-    if (stream && isReply) return this.#resumeReply(exchange, stream, after);
+    if (stream && isReply) return this.#resumeReply(exchange, stream, position);
     if (!stream) {
-      const log = this.#logOf(session, id, { requests: [] });
+      const log = this.#logOf(session, id);
       const head = id === "" ? undefined : await log.head();
       if (!head) {
         // Not 404, because the client would conclude that the session has ended.
@@ -82,47 +82,50 @@ export class ResumableStreams implements Resumption {
         const init = { id, owner, log, head, sessionId: session.id, node: this.#node, limits: this.#limits };
         const { polls } = session.session.revision;
         const { retry } = this.#options;
-        return new FollowedStream(exchange, { ...init, open: this.#context.open, polls, retry }).start(after);
+        return new FollowedStream(exchange, { ...init, open: this.#context.open, polls, retry }).start(position);
       }
     }
     // A standalone stream has no end, so it continues even if this process forgot it or another one opened it.
-    await this.#resumeStandalone(exchange, session, { stream: stream ?? this.#create(session, { id }), after });
+    await this.#resumeStandalone(exchange, session, { stream: stream ?? this.#create(session, { id }), position });
   }
 
   /** Called when the client of a stream has resumed it on another node. */
   resumedElsewhere(session: HttpSession, id: string): void {
-    this.#streamsOf(session).get(id)?.resumedElsewhere();
+    const stream = this.#streamsOf(session).get(id);
+    if (stream) stream.resumedElsewhere();
+    // The stream has ended in the meantime, and the other node was not notified of its last events.
+    else void this.#logOf(session, id).notify().catch(this.#node.report);
   }
 
   stop(): void {
-    for (const stream of this.#refreshed) stream.abandon();
+    for (const stream of this.#refreshedStreams) stream.abandon();
     this.#limits?.stop();
     if (this.#timer !== undefined) this.#context.core.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  async #resumeReply(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
+  async #resumeReply(exchange: HttpExchange, stream: ResumableStream, position: string): Promise<void> {
     const { open } = this.#context;
-    const connected: OpenExchange = { due: 0, onInterval: () => stream.comment() };
-    const leave = (): void => open.remove(connected);
-    open.add(connected);
+    const openExchange: OpenExchange = { due: 0, onInterval: () => stream.comment() };
+    const leave = (): void => open.remove(openExchange);
+    open.add(openExchange);
     exchange.onGone(leave);
-    await resumeOrLeave(stream, exchange, { after, leave });
+    await resumeOrLeave(stream, exchange, { position, leave });
   }
 
   async #resumeStandalone(
     exchange: HttpExchange,
     session: HttpSession,
-    { stream, after }: { stream: ResumableStream; after: string },
+    { stream, position }: { stream: ResumableStream; position: string },
   ): Promise<void> {
-    let resumed: Promise<void> | undefined;
-    this.#refreshed.add(stream);
+    let resumption: Promise<void> | undefined;
+    this.#refreshedStreams.add(stream);
     this.#refreshLater();
     void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
-      resumed = resumeOrLeave(stream, exchange, { after, leave });
+      resumption = resumeOrLeave(stream, exchange, { position, leave });
       return stream;
     });
-    return resumed;
+    return resumption;
   }
 
   #create(
@@ -133,28 +136,29 @@ export class ResumableStreams implements Resumption {
     const { core } = this.#context;
     const stream = new ResumableStream({
       id,
-      log: this.#logOf(session, id, head),
+      log: this.#logOf(session, id),
+      head,
       retry: this.#options.retry,
       polls: session.session.revision.polls,
       limits: this.#limits,
       isStandalone: id.startsWith(getPrefix),
       onEnd: () => {
         streams.delete(id);
-        this.#refreshed.delete(stream);
+        this.#refreshedStreams.delete(stream);
         onEnd?.();
       },
       clock: core.clock,
-      report: (error) => core.report(error, undefined),
+      report: this.#node.report,
     });
     streams.set(id, stream);
-    this.#refreshed.add(stream);
+    this.#refreshedStreams.add(stream);
     this.#refreshLater();
     return stream;
   }
 
-  #logOf({ session, id: sessionId }: HttpSession, id: string, head: StreamHead): StreamLog {
+  #logOf({ session, id: sessionId }: HttpSession, id: string): StreamLog {
     const { ttl, maxLength } = this.#options;
-    return new StreamLog({ store: this.#node.store, session, sessionId, id, ttl, maxLength, head });
+    return new StreamLog({ store: this.#node.store, session, sessionId, id, ttl, maxLength });
   }
 
   #streamsOf(session: HttpSession): Map<string, ResumableStream> {
@@ -171,48 +175,48 @@ export class ResumableStreams implements Resumption {
   #refreshLater(): void {
     this.#timer ??= this.#context.core.clock.setTimeout(() => {
       this.#timer = undefined;
-      for (const stream of this.#refreshed) {
+      for (const stream of this.#refreshedStreams) {
         if (stream.isConnected || stream.id.startsWith(postPrefix)) stream.refresh();
-        else this.#refreshed.delete(stream);
+        else this.#refreshedStreams.delete(stream);
       }
-      if (this.#refreshed.size > 0) this.#refreshLater();
+      if (this.#refreshedStreams.size > 0) this.#refreshLater();
     }, this.#options.ttl / 3);
   }
 
   #forgetDisconnected(session: HttpSession): void {
     const streams = [...this.#streamsOf(session).values()];
-    const disconnected = streams.filter(({ id, isConnected }) => id.startsWith(getPrefix) && !isConnected);
-    for (const stream of disconnected.slice(0, Math.max(0, disconnected.length - maxDisconnected))) {
+    const waitingStreams = streams.filter(({ id, isConnected }) => id.startsWith(getPrefix) && !isConnected);
+    for (const stream of waitingStreams.slice(0, Math.max(0, waitingStreams.length - maxDisconnected))) {
       this.#streamsOf(session).delete(stream.id);
-      this.#refreshed.delete(stream);
+      this.#refreshedStreams.delete(stream);
     }
   }
 }
 
 /**
  * Returns the stream that the reply to a POST may become. With `limits`, its connection ends after their interval: the client
- * then has an id to resume from, also if nothing was sent.
+ * then has an id to resume from, even if nothing was sent.
  */
 function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | undefined): ReplyStream {
   let response: OpenExchange | undefined;
-  let begun: { stream: ResumableStream; connection: Connection } | undefined;
+  let reply: { stream: ResumableStream; connection: Connection } | undefined;
   const limit: OpenExchange = {
     due: 0,
     onInterval: () => {
       limits?.remove(limit);
       // If the response is not a stream yet, its keep-alive turns it into one.
       response?.onInterval();
-      begun?.stream.release(begun.connection);
+      reply?.stream.release(reply.connection);
     },
   };
   return {
-    onOpen: (opened) => {
-      response = opened;
+    onOpen: (exchange) => {
+      response = exchange;
       limits?.add(limit);
     },
     begin: (exchange) => {
       const stream = create();
-      begun = { stream, connection: stream.begin(exchange, () => {}) };
+      reply = { stream, connection: stream.begin(exchange, () => {}) };
       return stream;
     },
     onClose: () => limits?.remove(limit),
@@ -222,10 +226,10 @@ function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | 
 async function resumeOrLeave(
   stream: ResumableStream,
   exchange: HttpExchange,
-  { after, leave }: { after: string; leave: () => void },
+  { position, leave }: { position: string; leave: () => void },
 ): Promise<void> {
   try {
-    await stream.resume(exchange, after, leave);
+    await stream.resume(exchange, position, leave);
   } catch (error) {
     leave();
     throw error;

@@ -4,8 +4,9 @@ import type { Store } from "../store/store.ts";
 import { SessionShares, type TableSession } from "../http/server/sessions/session-shares.ts";
 
 /**
- * Numbers of seats that are read to find a free one, or a session to displace. In a table that is not nearly full, one of
- * the first is free. The last are read for a caller without sessions in this process, if none of the others is free or idle.
+ * Numbers of seats that are read in the rounds of a search for a free seat, or for a session to displace. If the table is not
+ * nearly full, one of the first seats is free. The last round is only for a caller without sessions in this process. It is
+ * left out if an idle session was found before.
  */
 const readCounts = [8, 24, 96];
 /** Maximum number of tries to displace a session while other processes write its seat. */
@@ -78,7 +79,8 @@ export interface SeatsInit {
  *
  * The displaced session is chosen by the rules of `SessionShares` among the seats that were read. The number of sessions of
  * a caller is the largest of three: the number in these seats, the number that they suggest for the whole table, and the
- * number in this process. So a flood does not displace sessions of others because few of its seats were read.
+ * number in this process. A caller with many sessions
+ * therefore loses its own ones, even if few of its seats were read.
  *
  * The use of a session in other processes is known from the last renewal of its seat, so the session may have been used for
  * one interval longer. The sessions that are idle in any case are displaced first.
@@ -86,7 +88,7 @@ export interface SeatsInit {
 export class SessionSeats {
   readonly #init: SeatsInit;
   /** The numbers of the seats that this process writes now. Its other new sessions choose other seats. */
-  readonly #claimed = new Set<number>();
+  readonly #claimedNumbers = new Set<number>();
   /** The last search for a seat of each caller. Its next one waits, so that concurrent requests choose different seats. */
   readonly #searches = new Map<string, Promise<unknown>>();
   #lastTime = 0;
@@ -97,68 +99,65 @@ export class SessionSeats {
 
   /**
    * Takes a seat for a new session and sets its number. If all seats are taken, displaces another session and calls
-   * `displaced` with its id. Returns false if no session may be displaced.
+   * `onDisplaced` with its id. Returns false if no session may be displaced.
    */
-  async take(session: SeatedSession, ttl: number, displaced: (id: string) => Promise<void>): Promise<boolean> {
+  async take(session: SeatedSession, ttl: number, onDisplaced: (id: string) => Promise<void>): Promise<boolean> {
     const { store, node, max } = this.#init;
     const { id, startedAt: since } = session;
     const caller = await callerTag(session.caller);
     const text = JSON.stringify({ id, caller, node, at: this.#now(), since, busyUntil: 0 } satisfies Seat);
-    const claim = async (number: number, expected: string | undefined): Promise<boolean> => {
-      this.#claimed.add(number);
+    const claim = async (number: number, oldText: string | undefined): Promise<boolean> => {
+      this.#claimedNumbers.add(number);
       try {
-        const isTaken = await store.compareAndSet(keyOf(number), expected, text, { ttl });
+        const isTaken = await store.compareAndSet(seatKey(number), oldText, text, { ttl });
         if (isTaken) session.seat = number;
         return isTaken;
       } finally {
-        this.#claimed.delete(number);
+        this.#claimedNumbers.delete(number);
       }
     };
     if (max > 0 && (await claim(Math.floor(Math.random() * max), undefined))) return true;
     const previous = this.#searches.get(caller) ?? Promise.resolve();
-    const search = previous.then(() => this.#search({ id, caller }, claim, displaced));
-    const settled = search.then(
-      () => {},
-      () => {},
-    );
-    this.#searches.set(caller, settled);
+    const search = previous.then(() => this.#search({ id, caller }, claim, onDisplaced));
+    const completion = Promise.allSettled([search]);
+    this.#searches.set(caller, completion);
     try {
       return await search;
     } finally {
-      if (this.#searches.get(caller) === settled) this.#searches.delete(caller);
+      if (this.#searches.get(caller) === completion) this.#searches.delete(caller);
     }
   }
 
-  /** Takes a free seat, or that of another session. Returns false if no session may be displaced. */
+  /** Takes a free seat, or the seat of another session. Returns false if no session may be displaced. */
   async #search(
     { id, caller }: Pick<Seat, "id" | "caller">,
-    claim: (number: number, expected: string | undefined) => Promise<boolean>,
-    displaced: (id: string) => Promise<void>,
+    claim: (number: number, oldText: string | undefined) => Promise<boolean>,
+    onDisplaced: (id: string) => Promise<void>,
   ): Promise<boolean> {
     const { store, max, useOf } = this.#init;
     // The new session has a copy in this process already.
     const ofCaller = (useOf(id)?.ofCaller ?? 1) - 1;
-    const taken: ReadSeat[] = [];
+    const takenSeats: ReadSeat[] = [];
     const numbers = randomNumbers(max, 128);
     for (const [round, count] of readCounts.entries()) {
-      if (round === 2 && (ofCaller > 0 || this.#toDisplace(taken, caller, ofCaller)?.isIdle)) break;
+      if (round === 2 && (ofCaller > 0 || this.#toDisplace(takenSeats, caller, ofCaller)?.isIdle)) break;
       const some = numbers.splice(0, count);
-      const seats = await Promise.all(some.map(async (number) => ({ number, found: await store.get(keyOf(number)) })));
-      for (const { number, found } of seats) {
-        if (found !== undefined) taken.push({ number, text: found });
+      const seats = await Promise.all(some.map(async (number) => ({ number, text: await store.get(seatKey(number)) })));
+      for (const { number, text } of seats) {
+        if (text !== undefined) takenSeats.push({ number, text });
         else if (await claim(number, undefined)) return true;
       }
     }
     for (let tries = 0; tries < maxDisplacements; tries++) {
-      const { victim } = this.#toDisplace(taken, caller, ofCaller) ?? {};
+      const { victim } = this.#toDisplace(takenSeats, caller, ofCaller) ?? {};
       if (!victim) return false;
       const isTaken = await claim(victim.number, victim.text);
-      if (isTaken) await displaced(victim.id);
+      if (isTaken) await onDisplaced(victim.id);
       if (isTaken) return true;
       // Another process was faster, or the session was just used.
-      const again = await store.get(keyOf(victim.number));
-      if (again === undefined && (await claim(victim.number, undefined))) return true;
-      taken.splice(victim.index, 1, ...(again === undefined ? [] : [{ number: victim.number, text: again }]));
+      const text = await store.get(seatKey(victim.number));
+      if (text === undefined && (await claim(victim.number, undefined))) return true;
+      takenSeats.splice(victim.index, 1, ...(text === undefined ? [] : [{ number: victim.number, text }]));
     }
     return false;
   }
@@ -166,17 +165,17 @@ export class SessionSeats {
   /** Renews the seat of a session that is in use. Returns false if the session has lost it. */
   async renew(session: SeatedSession, ttl: number): Promise<boolean> {
     const { store, node, interval } = this.#init;
-    const key = keyOf(session.seat);
+    const key = seatKey(session.seat);
     const { id, isBusy, startedAt: since } = session;
     const caller = await callerTag(session.caller);
     for (let tries = 0; tries < maxTries; tries++) {
       const text = await store.get(key);
-      const before = text === undefined ? undefined : parse(text);
-      if (before && before.id !== id) return false;
-      const at = this.#now();
+      const previous = text === undefined ? undefined : parseSeat(text);
+      if (previous && previous.id !== id) return false;
+      const now = this.#now();
       // A stream may be open on the node that wrote the seat before.
-      const busyUntil = isBusy ? at + 2 * interval : before && before.node !== node ? before.busyUntil : 0;
-      const seat: Seat = { id, caller, node, at, since, busyUntil };
+      const busyUntil = isBusy ? now + 2 * interval : previous && previous.node !== node ? previous.busyUntil : 0;
+      const seat: Seat = { id, caller, node, at: now, since, busyUntil };
       if (await store.compareAndSet(key, text, JSON.stringify(seat), { ttl })) return true;
     }
     // Other processes have renewed it at each try.
@@ -187,9 +186,9 @@ export class SessionSeats {
   async free({ id, seat }: Pick<SeatedSession, "id" | "seat">): Promise<void> {
     const { store } = this.#init;
     for (let tries = 0; tries < maxTries; tries++) {
-      const text = await store.get(keyOf(seat));
-      if (text === undefined || parse(text).id !== id) return;
-      if (await store.compareAndSet(keyOf(seat), text, undefined, { ttl: 1 })) return;
+      const text = await store.get(seatKey(seat));
+      if (text === undefined || parseSeat(text).id !== id) return;
+      if (await store.compareAndSet(seatKey(seat), text, undefined, { ttl: 1 })) return;
     }
   }
 
@@ -202,10 +201,10 @@ export class SessionSeats {
     const { clock, max, interval, useOf } = this.#init;
     const counts = new Map<string, { read: number; local: number }>([[caller, { read: 0, local: ofCaller }]]);
     const read = seats.map(({ number, text }, index) => {
-      const seat = parse(text);
+      const seat = parseSeat(text);
       const use = useOf(seat.id);
-      const { read: before, local } = counts.get(seat.caller) ?? { read: 0, local: 0 };
-      counts.set(seat.caller, { read: before + 1, local: Math.max(local, use?.ofCaller ?? 0) });
+      const { read: count, local } = counts.get(seat.caller) ?? { read: 0, local: 0 };
+      counts.set(seat.caller, { read: count + 1, local: Math.max(local, use?.ofCaller ?? 0) });
       return { number, text, index, seat, use };
     });
     const sample = {
@@ -213,11 +212,11 @@ export class SessionSeats {
       countOf: (one: string): number => {
         const count = counts.get(one) ?? { read: 0, local: 0 };
         // One seat less: of many callers with a single session, some are read by chance.
-        const scaled = Math.floor(((count.read - 1) * max) / seats.length);
-        return Math.max(count.read, scaled, count.local);
+        const estimate = Math.floor(((count.read - 1) * max) / seats.length);
+        return Math.max(count.read, estimate, count.local);
       },
     };
-    const free = read.filter(({ number, use }) => !use?.isOpening && !this.#claimed.has(number));
+    const free = read.filter(({ number, use }) => !use?.isOpening && !this.#claimedNumbers.has(number));
     /** The seats as a table, if sessions may have been used for `longer` milliseconds in other processes. */
     const tableOf = (longer: number): SessionShares<Candidate> => {
       const shares = new SessionShares<Candidate>({ clock, options: {}, onUnused: () => {}, sample });
@@ -231,14 +230,14 @@ export class SessionSeats {
   }
 
   #candidate(seat: Seat, use: LocalUse | undefined, longer: number): Omit<Candidate, keyof ReadSeat | "index"> {
-    const { id, caller, node, at, since = -Infinity, busyUntil } = seat;
+    const { id, caller, node, at: lastUse, since = -Infinity, busyUntil } = seat;
     const isHere = use !== undefined && node === this.#init.node;
     const isBusyElsewhere = busyUntil > this.#init.clock.now() && !isHere;
     return {
       id,
       caller,
       startedAt: since,
-      lastUsed: Math.max(isHere ? at : at + longer, use?.lastUsed ?? 0),
+      lastUsed: Math.max(isHere ? lastUse : lastUse + longer, use?.lastUsed ?? 0),
       isBusy: isBusyElsewhere || (use?.isBusy ?? false),
       keptSize: 0,
       entry: undefined,
@@ -252,7 +251,7 @@ export class SessionSeats {
   }
 }
 
-/** A taken seat, as it was read. */
+/** A taken seat, with its text in the store. */
 interface ReadSeat {
   readonly number: number;
   readonly text: string;
@@ -266,11 +265,11 @@ interface Candidate extends TableSession, ReadSeat {
 }
 
 /** Parses a seat. Only nodes of the server write seats, so they are not checked. */
-function parse(text: string): Seat {
+function parseSeat(text: string): Seat {
   return JSON.parse(text);
 }
 
-function keyOf(number: number): string {
+function seatKey(number: number): string {
   return `session-seat:${number}`;
 }
 

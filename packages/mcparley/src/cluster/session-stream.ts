@@ -51,9 +51,9 @@ export class SessionStream {
   readonly #key: string;
   readonly #outbox: string;
   /** Undefined unless this node is the owner. */
-  #owned: StreamOwnership | undefined;
+  #ownership: StreamOwnership | undefined;
   /** The record that this node wrote last. */
-  #written: string | undefined;
+  #writtenText: string | undefined;
   /** Messages for the stream or the outbox, in order. */
   #unsent: string[] = [];
   #unfollow: (() => void) | undefined;
@@ -104,36 +104,36 @@ export class SessionStream {
   /** Stores the positions. */
   save(): void {
     void this.#enqueue(async () => {
-      if (this.#owned && !(await this.#write(this.#written, this.#owned))) this.#forgetOwnership();
+      if (this.#ownership && !(await this.#write(this.#writtenText, this.#ownership))) this.#forgetOwnership();
     });
   }
 
   /** Resolves when all actions so far are done. */
-  async settled(): Promise<void> {
+  async waitForWrites(): Promise<void> {
     await this.#lastAction;
   }
 
   /** Claims ownership, sends everything after the stored positions, and then follows the changes. */
   async #acquire(): Promise<void> {
     const { session, node, changes } = this.#init;
-    if (!session.stream || this.#owned) return;
-    const owned = await this.#claim();
+    if (!session.stream || this.#ownership) return;
+    const ownership = await this.#claim();
     // The change log is followed before the past is read, so that no change is missed in between.
-    const arrived: LoggedChange[] = [];
-    let onChange = (logged: LoggedChange): void => void arrived.push(logged);
-    this.#unfollow = changes.follow((logged) => onChange(logged));
+    const newChanges: LoggedChange[] = [];
+    let onChange = (change: LoggedChange): void => void newChanges.push(change);
+    this.#unfollow = changes.follow((change) => onChange(change));
     const [past, entries] = await Promise.all([
-      changes.readSince(owned.changes),
-      this.#readOutbox(owned),
-      owned.previous !== undefined && node.send(owned.previous, { about: "moved", session: session.id }),
+      changes.readSince(ownership.changes),
+      this.#readOutbox(ownership),
+      ownership.previous !== undefined && node.send(ownership.previous, { about: "moved", session: session.id }),
     ]).catch((error: unknown) => {
       this.#forgetOwnership();
       throw error;
     });
-    this.#owned = owned;
+    this.#ownership = ownership;
     this.#sendEntries(entries);
-    for (const logged of [...past, ...arrived]) this.#sendChange(logged);
-    onChange = (logged) => this.#sendChange(logged);
+    for (const change of [...past, ...newChanges]) this.#sendChange(change);
+    onChange = (change) => this.#sendChange(change);
   }
 
   /** Stores this node as the owner. Returns the record, with the positions of the previous owner. */
@@ -141,26 +141,26 @@ export class SessionStream {
     const { node, session } = this.#init;
     for (;;) {
       const text = await node.store.get(this.#key);
-      const found = text === undefined ? { changes: session.openedAt } : parse(text);
-      const owned: StreamOwnership = { ...found, node: node.id };
-      if (found.node !== node.id) owned.previous = found.node;
-      if (await this.#write(text, owned)) return owned;
+      const record = text === undefined ? { changes: session.openedAt } : parseOwnership(text);
+      const ownership: StreamOwnership = { ...record, node: node.id };
+      if (record.node !== node.id) ownership.previous = record.node;
+      if (await this.#write(text, ownership)) return ownership;
     }
   }
 
   #sendChange({ change, position, json }: LoggedChange): void {
     const { session } = this.#init;
-    const owned = this.#owned;
+    const ownership = this.#ownership;
     // Without a stream, the position stays, and the next stream starts with this change.
-    if (!owned || !session.stream || (owned.changes !== undefined && position <= owned.changes)) return;
-    owned.changes = position;
+    if (!ownership || !session.stream || (ownership.changes !== undefined && position <= ownership.changes)) return;
+    ownership.changes = position;
     if (session.session.wants(change)) session.stream.sendEncoded(json);
   }
 
   async #sendUnsent(): Promise<void> {
     const { session, node, ttl } = this.#init;
     for (let [json] = this.#unsent; json !== undefined; [json] = this.#unsent) {
-      if (this.#owned && session.stream) session.stream.sendEncoded(json);
+      if (this.#ownership && session.stream) session.stream.sendEncoded(json);
       else {
         const owner = await appendToOutbox(node, session.id, { json, ttl });
         if (owner === node.id) await this.#sendOutbox();
@@ -170,7 +170,7 @@ export class SessionStream {
   }
 
   async #sendOutbox(): Promise<void> {
-    if (this.#owned) this.#sendEntries(await this.#readOutbox(this.#owned));
+    if (this.#ownership) this.#sendEntries(await this.#readOutbox(this.#ownership));
   }
 
   #readOutbox({ outbox: position }: StreamOwnership): Promise<LogEntry[]> {
@@ -180,48 +180,48 @@ export class SessionStream {
   #sendEntries(entries: readonly LogEntry[]): void {
     for (const { position, value } of entries) {
       // Without a stream, the message stays in the outbox for the next one.
-      if (!this.#owned || !this.#init.session.stream) return;
+      if (!this.#ownership || !this.#init.session.stream) return;
       this.#init.session.stream.sendEncoded(value);
-      this.#owned.outbox = position;
+      this.#ownership.outbox = position;
     }
   }
 
   /** Releases ownership, because the last stream here closed. */
   async #release(): Promise<void> {
     const { session, node } = this.#init;
-    const owned = this.#owned;
-    if (!owned || session.stream) return;
+    const ownership = this.#ownership;
+    if (!ownership || session.stream) return;
     this.#forgetOwnership();
-    const { previous, changes, outbox } = owned;
-    const isReleased = await this.#write(this.#written, { changes, outbox });
+    const { previous, changes, outbox } = ownership;
+    const isReleased = await this.#write(this.#writtenText, { changes, outbox });
     if (isReleased && previous !== undefined) await node.send(previous, { about: "free", session: session.id });
   }
 
   /** Another node may have taken ownership, even and back again; compare the stored record with the one this node wrote. */
   async #releaseIfLost(): Promise<void> {
-    if (this.#owned && (await this.#init.node.store.get(this.#key)) !== this.#written) this.#forgetOwnership();
+    if (this.#ownership && (await this.#init.node.store.get(this.#key)) !== this.#writtenText) this.#forgetOwnership();
   }
 
   #forgetOwnership(): void {
     this.#unfollow?.();
     this.#unfollow = undefined;
-    this.#owned = undefined;
+    this.#ownership = undefined;
   }
 
   /** Stores a record in place of another one. Returns false if another node has changed the record. */
-  async #write(before: string | undefined, owned: StreamOwnership): Promise<boolean> {
+  async #write(oldText: string | undefined, ownership: StreamOwnership): Promise<boolean> {
     const { node, ttl } = this.#init;
-    const text = JSON.stringify(owned);
-    const isWritten = await node.store.compareAndSet(this.#key, before, text, { ttl });
-    if (isWritten) this.#written = text;
+    const text = JSON.stringify(ownership);
+    const isWritten = await node.store.compareAndSet(this.#key, oldText, text, { ttl });
+    if (isWritten) this.#writtenText = text;
     return isWritten;
   }
 
   /** Runs actions one after another. If the store fails, retries everything after one second. */
   #enqueue(action: () => Promise<void> | void): Promise<unknown> {
     this.#lastAction = this.#lastAction.then(action).catch((error: unknown) => {
-      const { core } = this.#init.node;
-      core.report(error, undefined);
+      const { core, report } = this.#init.node;
+      report(error);
       if (this.#willRetry) return;
       this.#willRetry = true;
       core.clock.setTimeout(() => {
@@ -247,7 +247,7 @@ export async function appendToOutbox(
   await node.store.append(outboxOf(session), json, { ttl, maxLength: maxOutbox });
   // The owner is read after the message was written. A later owner reads the outbox, and finds the message there.
   const text = await node.store.get(streamKey(session));
-  const owner = text === undefined ? undefined : parse(text).node;
+  const owner = text === undefined ? undefined : parseOwnership(text).node;
   if (owner !== undefined && owner !== node.id) await node.send(owner, { about: "outbox", session });
   return owner;
 }
@@ -261,6 +261,6 @@ function outboxOf(session: string): string {
 }
 
 /** Parses a record. Only nodes of the server write it, so it is not checked. */
-function parse(text: string): StreamOwnership {
+function parseOwnership(text: string): StreamOwnership {
   return JSON.parse(text);
 }

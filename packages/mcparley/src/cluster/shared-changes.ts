@@ -3,7 +3,7 @@ import { encode } from "../rpc/messages.ts";
 import { type Change, keyOf, toNotification } from "../server/core/changes.ts";
 import type { ServerCore } from "../server/core/server-core.ts";
 import { ChangeVersions } from "./change-versions.ts";
-import { LogTail, appendAndNotify } from "../store/log-tail.ts";
+import { LogTail, appendAndNotify, readLog } from "../store/log-tail.ts";
 import type { LogEntry, Store } from "../store/store.ts";
 
 /** Maximum number of changes that wait while the store is unavailable. Of several changes of the same thing, one waits. */
@@ -13,7 +13,6 @@ const retryInterval = 1_000;
 export const maxFlushWait = 30_000;
 /** Milliseconds between two reads of the log without a notification. */
 const pollInterval = 5_000;
-const pageSize = 500;
 const logName = "changes";
 /** Milliseconds for which changes are stored for clients without a stream, and the maximum number of changes. */
 const retention = { ttl: 86_400_000, maxLength: 10_000 };
@@ -42,7 +41,7 @@ interface WaitingChange {
   readonly version: string | undefined;
 }
 
-type OnChange = (logged: LoggedChange) => void;
+type OnChange = (change: LoggedChange) => void;
 type OnSessionChange = (session: string) => Promise<void>;
 
 /**
@@ -65,12 +64,12 @@ export class SharedChanges {
   /** Settles when the current attempt to append the waiting changes, or the pause after it, ends. Undefined if none wait. */
   #round: Promise<void> | undefined;
   /** Number of attempts that have begun. */
-  #begun = 0;
+  #startedRounds = 0;
   /** The last attempt that appended all changes that waited when it began. */
-  #succeeded = 0;
+  #lastSuccess = 0;
   /** Time of the first failure of the store. Undefined while the store works. */
   #failingSince: number | undefined;
-  #joined: Promise<void> | undefined;
+  #joining: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(core: ServerCore, store: Store) {
@@ -94,18 +93,18 @@ export class SharedChanges {
 
   /** Starts to follow the log, once. Rejects if the store is unavailable. */
   join(): Promise<void> {
-    this.#joined ??= this.#join().catch((error: unknown) => {
-      this.#joined = undefined;
+    this.#joining ??= this.#join().catch((error: unknown) => {
+      this.#joining = undefined;
       throw error;
     });
-    return this.#joined;
+    return this.#joining;
   }
 
   /** Sends a change to the other processes. If the store is unavailable, retries until it works again. */
   send(change: Change): void {
     const version = this.#core.definition.changeVersion?.(change);
     if (version === undefined) this.#enqueue({ change, version });
-    else this.#versions.changed(change, version);
+    else this.#versions.noteChange(change, version);
   }
 
   #enqueue(waiting: WaitingChange): void {
@@ -126,11 +125,11 @@ export class SharedChanges {
    * Resolves when the changes sent so far are in the log, so that they outlive this process, or when the store has been
    * unavailable for `maxWait` milliseconds. Changes that still wait then are sent later.
    */
-  async flushed(maxWait = 0): Promise<void> {
+  async waitUntilFlushed(maxWait = 0): Promise<void> {
     const { clock } = this.#core;
-    const needed = this.#begun + 1;
+    const nextRound = this.#startedRounds + 1;
     const mayWait = (): boolean => this.#failingSince === undefined || clock.now() - this.#failingSince < maxWait;
-    while (!this.isFlushed && this.#succeeded < needed && mayWait()) await this.#round;
+    while (!this.isFlushed && this.#lastSuccess < nextRound && mayWait()) await this.#round;
   }
 
   /** Calls `onChange` for each change from now on, until the returned function is called. */
@@ -157,27 +156,26 @@ export class SharedChanges {
    * Returns the changes after a position, up to the last change that this process has read. Of several changes of the same
    * thing, returns the last one.
    */
-  async readSince(after: string | undefined): Promise<LoggedChange[]> {
+  async readSince(start: string | undefined): Promise<LoggedChange[]> {
     const last = this.position;
     const changes = new Map<string, LoggedChange>();
-    if (last === undefined || after === last) return [];
-    for (let from = after; ;) {
-      const entries = await this.#store.readFrom(logName, from, pageSize);
-      for (const entry of entries) {
-        const { change, version } = parse(entry);
-        if (!change || entry.position > last || this.#versions.isRepeated(change, version, entry.position)) continue;
+    if (last === undefined || start === last) return [];
+    for await (const entry of readLog(this.#store, logName, start)) {
+      const { position } = entry;
+      if (position > last) break;
+      const { change, version } = parseEntry(entry);
+      if (change && !this.#versions.isRepeated(change, version, position)) {
         const key = keyOf(change);
         changes.delete(key);
-        changes.set(key, loggedChange(change, entry.position));
+        changes.set(key, loggedChange(change, position));
       }
-      from = entries.at(-1)?.position;
-      if (entries.length < pageSize || from === undefined || from >= last) return [...changes.values()];
     }
+    return [...changes.values()];
   }
 
   async stop(): Promise<void> {
     this.#versions.stop();
-    await this.flushed();
+    await this.waitUntilFlushed();
     this.#isStopped = true;
     await this.#tail.stop();
   }
@@ -189,12 +187,12 @@ export class SharedChanges {
   }
 
   async #receive(entry: LogEntry): Promise<void> {
-    const { from, change, version, session } = parse(entry);
-    const isOwn = from === this.#self;
+    const { from: writer, change, version, session } = parseEntry(entry);
+    const isOwn = writer === this.#self;
     if (change) {
-      if (!this.#versions.logged(change, version, entry.position)) return;
-      const logged = loggedChange(change, entry.position);
-      for (const onChange of this.#followers) onChange(logged);
+      if (!this.#versions.noteEntry(change, version, entry.position)) return;
+      const sharedChange = loggedChange(change, entry.position);
+      for (const onChange of this.#followers) onChange(sharedChange);
       if (!isOwn && !this.#versions.isDelivered(change, version)) this.#core.changes.deliver(change);
     } else if (session !== undefined && !isOwn) {
       for (const onChange of this.#sessionFollowers) await onChange(session);
@@ -204,7 +202,7 @@ export class SharedChanges {
   async #appendUntilDone(): Promise<void> {
     const { clock } = this.#core;
     while (this.#waiting.size > 0 && !this.#isStopped) {
-      this.#round = this.#appendAll(++this.#begun).then(
+      this.#round = this.#appendAll(++this.#startedRounds).then(
         () => void (this.#failingSince = undefined),
         (error: unknown) => {
           if (this.#failingSince === undefined) this.#core.report(error, undefined);
@@ -225,10 +223,10 @@ export class SharedChanges {
       await this.#store.append(logName, this.#entry({ ...waiting }), retention);
       if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
     });
-    const appended = await Promise.allSettled(appending);
-    if (appended.some(({ status }) => status === "fulfilled")) void this.#store.publish(logName, "").catch(() => {});
-    for (const outcome of appended) if (outcome.status === "rejected") throw outcome.reason;
-    this.#succeeded = round;
+    const outcomes = await Promise.allSettled(appending);
+    if (outcomes.some(({ status }) => status === "fulfilled")) void this.#store.publish(logName, "").catch(() => {});
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    this.#lastSuccess = round;
   }
 
   #entry(content: Omit<Entry, "from">): string {
@@ -237,7 +235,7 @@ export class SharedChanges {
 }
 
 /** Parses an entry. Only processes of the server write entries, so they are not checked. */
-function parse({ value }: LogEntry): Entry {
+function parseEntry({ value }: LogEntry): Entry {
   return JSON.parse(value);
 }
 

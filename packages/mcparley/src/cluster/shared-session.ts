@@ -19,8 +19,9 @@ import { isUnavailable } from "../store/store-errors.ts";
 import { HttpSession, type OneWayMessage, type StandaloneStream } from "../http/server/sessions/http-session.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { PendingRequests, inputRequestOf } from "./pending-requests.ts";
-import { type StateChange, changeBy, markReady } from "./stored-sessions.ts";
-import type { SessionStream } from "./session-stream.ts";
+import { type StateChange, type StoredSessions, changeBy, markReady } from "./stored-sessions.ts";
+import { SessionStream } from "./session-stream.ts";
+import { type SharedChanges, maxFlushWait } from "./shared-changes.ts";
 import { noteVisit } from "./stored-visits.ts";
 
 /** Maximum length of an id, and of the reason of a cancellation or the message of a progress, in characters. */
@@ -29,23 +30,16 @@ const maxReasonLength = 200;
 
 interface SharedSessionInit {
   id: string;
-  now: number;
   caller: string;
   node: ClusterNode;
+  sessionStore: StoredSessions;
+  changes: SharedChanges;
   /** A number that no other copy on this node has, also of the same session. */
   copy: number;
+  /** Milliseconds after which an idle session expires. */
+  idle: number;
   /** Milliseconds after which an input request expires in the store if its node no longer renews it. */
   requestTtl: number;
-  /** Writes a change of the session's state to the store. Rejects if the store is unavailable. */
-  change: (session: SharedSession, change: StateChange) => Promise<void>;
-  /** Creates the delivery of messages that belong to no request. */
-  createDelivery: (session: SharedSession) => SessionStream;
-  /** Called when a stream of the session was opened here. */
-  onStream: (session: SharedSession) => void;
-  /** Whether the changes that this process sent are stored. */
-  isFlushed: () => boolean;
-  /** Resolves when the changes that this process sent are stored. */
-  flushed: () => Promise<void>;
   /** Called when the session has ended, unless another node reports its end. */
   onEnded: (session: SharedSession, end: SessionEnd) => void;
 }
@@ -67,20 +61,20 @@ export class SharedSession extends HttpSession {
   /** Position of the last change when the session was opened, in the server's change log. */
   openedAt: string | undefined;
   readonly #init: SharedSessionInit;
-  readonly #requests: PendingRequests;
+  /** The input requests of all copies that wait for a response. */
+  readonly requests: PendingRequests;
   #delivery: SessionStream | undefined;
   /** Whether only this copy has ended, or another node reports the end of the session. */
   #isLeft = false;
 
   constructor(init: SharedSessionInit) {
-    super(init.id, init.now, init.caller);
+    super(init.id, init.node.core.clock.now(), init.caller);
     this.#init = init;
-    const requests = new PendingRequests(init.node, init.id, init.requestTtl);
-    this.#requests = requests;
+    this.requests = new PendingRequests(init.node, init.id, init.requestTtl);
     this.sharing = {
       requestIdPrefix: `${init.node.id}.${init.copy}.`,
-      asking: (id) => requests.asking(id),
-      onSettled: (id) => requests.settled(id),
+      asking: (id) => this.requests.asking(id),
+      onSettled: (id) => this.requests.remove(id),
       visiting: (elicitationId) => noteVisit(init.node, elicitationId, init.id),
       onEnded: (end) => {
         if (!this.#isLeft) init.onEnded(this, end);
@@ -100,37 +94,38 @@ export class SharedSession extends HttpSession {
     this.end(cause);
   }
 
-  override async receive(received: OneWayMessage): Promise<void> {
-    if (received.kind === "response") return this.#receiveResponse(received);
-    const { method, params = {} } = received.message;
-    if (method === Notification.progress) return this.#receiveProgress(received, params);
+  override async receive(incoming: OneWayMessage): Promise<void> {
+    if (incoming.kind === "response") return this.#receiveResponse(incoming);
+    const { method, params = {} } = incoming.message;
+    if (method === Notification.progress) return this.#receiveProgress(incoming, params);
     if (method === Notification.cancelled) {
       const { requestId } = params;
       const isHere = isRequestId(requestId) && this.session.isAnswering(requestId);
       if (!isHere) return this.#broadcastCancelled(params);
     }
-    if (method === Notification.initialized) await this.#init.change(this, markReady);
-    void super.receive(received);
+    if (method === Notification.initialized) await this.#init.sessionStore.update(this, markReady);
+    void super.receive(incoming);
   }
 
   override beforeReply(request: JsonRpcRequest, pending: Awaitable<Reply | undefined>): Awaitable<Reply | undefined> {
     // Most requests change nothing. A promise would cost time in each of them.
-    if (!isPromise(pending) && this.#init.isFlushed() && !changeOf(request, pending)) return pending;
+    if (!isPromise(pending) && this.#init.changes.isFlushed && !changeOf(request, pending)) return pending;
     return this.#storeBeforeReply(request, pending);
   }
 
   async #storeBeforeReply(request: JsonRpcRequest, pending: Awaitable<Reply | undefined>): Promise<Reply | undefined> {
     const reply = await pending;
     const change = changeOf(request, reply);
-    await this.#init.flushed();
+    const { changes, sessionStore } = this.#init;
+    await changes.waitUntilFlushed(maxFlushWait);
     if (!change) return reply;
     try {
-      await this.#init.change(this, change);
+      await sessionStore.update(this, change);
       return reply;
     } catch (error) {
       if (error instanceof ProtocolError) return replyToError(request.id, error, this.session.revision);
       if (!isUnavailable(error)) throw error;
-      this.#init.node.core.report(error, undefined);
+      this.#init.node.report(error);
       const message = "The server's store is unavailable, so nothing was changed. Send the request again.";
       const refusal = new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
       return replyToError(request.id, refusal, this.session.revision);
@@ -145,7 +140,7 @@ export class SharedSession extends HttpSession {
   override attach(stream: StandaloneStream): void {
     super.attach(stream);
     this.delivery.streamOpened();
-    this.#init.onStream(this);
+    void this.#init.sessionStore.renewSeat(this);
   }
 
   override detach(stream: StandaloneStream): void {
@@ -155,7 +150,8 @@ export class SharedSession extends HttpSession {
 
   /** The delivery of messages that belong to no request. */
   get delivery(): SessionStream {
-    return (this.#delivery ??= this.#init.createDelivery(this));
+    const { node, changes, idle } = this.#init;
+    return (this.#delivery ??= new SessionStream({ session: this, node, changes, ttl: idle }));
   }
 
   /** Processes a response or progress that the client sent to another node. */
@@ -164,14 +160,9 @@ export class SharedSession extends HttpSession {
     else this.session.receiveResponse(message);
   }
 
-  /** Renews the input requests that still wait for a response. */
-  renewRequests(): void {
-    this.#requests.renew();
-  }
-
   /** Resolves when all writes of its delivery so far are done. */
-  async settled(): Promise<void> {
-    await this.#delivery?.settled();
+  async waitForWrites(): Promise<void> {
+    await this.#delivery?.waitForWrites();
   }
 
   /** Sends a cancellation to all nodes, because the node of the call is not known. */
@@ -182,22 +173,22 @@ export class SharedSession extends HttpSession {
   }
 
   /** Forwards a response to the node that sent the request, if it waits for one. Drops other responses. */
-  async #receiveResponse(received: OneWayMessage & { kind: "response" }): Promise<void> {
+  async #receiveResponse(incoming: OneWayMessage & { kind: "response" }): Promise<void> {
     const { node } = this.#init;
-    const { message } = received;
+    const { message } = incoming;
     const request = inputRequestOf(message.id);
-    if (!request || request.node === node.id) return void super.receive(received);
-    if (!(await this.#requests.claimResponse(request))) return;
+    if (!request || request.node === node.id) return void super.receive(incoming);
+    if (!(await this.requests.claimResponse(request))) return;
     await node.send(request.node, { about: "heard", session: this.id, message });
   }
 
   /** Forwards progress to the node that sent the request. Its message is shortened, because it goes through the store. */
-  async #receiveProgress(received: OneWayMessage, given: JsonObject): Promise<void> {
-    const { progressToken, progress, total, message: text } = given;
+  async #receiveProgress(incoming: OneWayMessage, progressParams: JsonObject): Promise<void> {
+    const { progressToken, progress, total, message: text } = progressParams;
     const { node } = this.#init;
     const request = inputRequestOf(progressToken);
-    if (!request || request.node === node.id) return void super.receive(received);
-    if (!(await this.#requests.claimProgress(request))) return;
+    if (!request || request.node === node.id) return void super.receive(incoming);
+    if (!(await this.requests.claimProgress(request))) return;
     const params = {
       progressToken: request.id,
       ...(typeof progress === "number" && { progress }),

@@ -19,8 +19,7 @@ import { type SessionTable, defaultIdleTimeout } from "../http/server/sessions/s
 import { type Broadcast, ClusterNode, type NodeMessage } from "./cluster-node.ts";
 import { SessionCopies } from "./session-copies.ts";
 import { type SessionRecord, parseRecord, StoredSessions } from "./stored-sessions.ts";
-import { SessionStream } from "./session-stream.ts";
-import { type SharedChanges, maxFlushWait } from "./shared-changes.ts";
+import type { SharedChanges } from "./shared-changes.ts";
 import { SharedSession } from "./shared-session.ts";
 
 /** Number of renewals of a session in use, per idle timeout. */
@@ -60,11 +59,11 @@ export class SharedSessions implements SessionTable {
   readonly #init: SharedSessionsInit;
   readonly #idle: number;
   readonly #copies: SessionCopies;
-  readonly #stored: StoredSessions;
+  readonly #sessionStore: StoredSessions;
   readonly #unfollow: () => void;
   #hasJoined = false;
   /** Number of copies that this table has made. */
-  #made = 0;
+  #copyCount = 0;
 
   constructor(init: SharedSessionsInit) {
     this.#init = init;
@@ -76,15 +75,15 @@ export class SharedSessions implements SessionTable {
       interval: this.#interval,
       onUnused: (copy) => this.#onUnused(copy),
       onBusy: (copy) => {
-        void this.#stored.renew(copy);
-        copy.renewRequests();
+        void this.#sessionStore.renew(copy);
+        copy.requests.renew();
       },
     });
     this.node = new ClusterNode(core, store, {
       onMessage: (message) => this.#onMessage(message),
       onBroadcast: (broadcast) => this.#onBroadcast(broadcast),
     });
-    this.#stored = new StoredSessions({
+    this.#sessionStore = new StoredSessions({
       node: this.node,
       changes,
       max: options.max ?? defaultMaxSessions,
@@ -100,7 +99,7 @@ export class SharedSessions implements SessionTable {
     });
     this.#unfollow = changes.followSessions(async (id) => {
       const copy = this.#copies.get(id);
-      if (copy) await this.#stored.refresh(copy);
+      if (copy) await this.#sessionStore.refresh(copy);
     });
   }
 
@@ -122,7 +121,7 @@ export class SharedSessions implements SessionTable {
       // Counted before it is stored, so that concurrent requests of its caller count each other.
       this.#copies.open(copy);
       try {
-        if (await this.#stored.create(copy, this.#copies.shares.handshake)) return;
+        if (await this.#sessionStore.create(copy, this.#copies.shares.handshake)) return;
       } catch (error) {
         this.#copies.release(copy);
         throw error;
@@ -135,7 +134,7 @@ export class SharedSessions implements SessionTable {
 
   async find(id: string, sender: Sender): Promise<SharedSession | undefined> {
     if (!this.#hasJoined) await this.#join();
-    const text = await this.#stored.read(id);
+    const text = await this.#sessionStore.read(id);
     if (text === undefined) {
       this.#endCopy(id);
       return undefined;
@@ -144,16 +143,16 @@ export class SharedSessions implements SessionTable {
     if (copy?.record === text && copy.belongsTo(sender.principal)) return this.#use(copy);
     const record = parseRecord(text);
     if (record.owner !== principalKey(sender.principal)) return undefined;
-    const found = copy ?? this.#restore(id, record, sender);
-    if (!found) return undefined;
-    if (found.record !== text) found.apply(text, record.state);
-    return this.#use(found);
+    const current = copy ?? this.#restore(id, record, sender);
+    if (!current) return undefined;
+    if (current.record !== text) current.apply(text, record.state);
+    return this.#use(current);
   }
 
   async delete(copy: SharedSession, cause: Error): Promise<void> {
-    await this.#stored.delete(copy.id, cause);
+    await this.#sessionStore.delete(copy.id, cause);
     copy.end(cause);
-    await this.#stored.freeSeat(copy);
+    await this.#sessionStore.freeSeat(copy);
   }
 
   /** Ends the streams and calls of this process. The sessions stay in the store, for the other nodes. */
@@ -161,7 +160,7 @@ export class SharedSessions implements SessionTable {
     this.#unfollow();
     const copies = this.#copies.clear();
     for (const copy of copies) copy.leave(cause);
-    await Promise.all(copies.map((copy) => copy.settled()));
+    await Promise.all(copies.map((copy) => copy.waitForWrites()));
     await this.node.leave();
   }
 
@@ -171,19 +170,15 @@ export class SharedSessions implements SessionTable {
   }
 
   #makeCopy(id: string, caller: string): SharedSession {
-    const { core, changes } = this.#init;
     return new SharedSession({
       id,
-      now: core.clock.now(),
       caller,
       node: this.node,
-      copy: this.#made++,
+      sessionStore: this.#sessionStore,
+      changes: this.#init.changes,
+      copy: this.#copyCount++,
+      idle: this.#idle,
       requestTtl: Math.max(60_000, 3 * this.#interval),
-      change: (session, change) => this.#stored.update(session, change),
-      isFlushed: () => changes.isFlushed,
-      flushed: () => changes.flushed(maxFlushWait),
-      createDelivery: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
-      onStream: (session) => void this.#stored.renewSeat(session),
       onEnded: (session, end) => void this.#report(session, end),
     });
   }
@@ -210,9 +205,9 @@ export class SharedSessions implements SessionTable {
 
   #use(copy: SharedSession): SharedSession {
     const mustRenew = this.#copies.use(copy, (victim) => {
-      this.#displace(victim).catch((error: unknown) => this.#init.core.report(error, undefined));
+      this.#displace(victim).catch(this.node.report);
     });
-    if (mustRenew) void this.#stored.renew(copy);
+    if (mustRenew) void this.#sessionStore.renew(copy);
     return copy;
   }
 
@@ -232,15 +227,15 @@ export class SharedSessions implements SessionTable {
     if (isBusy) return this.delete(victim, displacedError);
     if (!isUnused) return;
     // Fails if the client has continued on another process.
-    if (!(await this.#stored.deleteUnchanged(victim))) return;
+    if (!(await this.#sessionStore.deleteUnchanged(victim))) return;
     victim.end(displacedError);
-    await this.#stored.freeSeat(victim);
+    await this.#sessionStore.freeSeat(victim);
   }
 
   /** Ends an unused copy. Its record has expired, unless its client has continued on another process. */
   #onUnused(copy: SharedSession): void {
-    const ended = this.#stored.read(copy.id).then((text) => text === undefined && copy.end(neverUsedError));
-    ended.catch((error: unknown) => this.#init.core.report(error, undefined));
+    const check = this.#sessionStore.read(copy.id).then((text) => text === undefined && copy.end(neverUsedError));
+    check.catch(this.node.report);
   }
 
   #endCopy(id: string, cause?: Error): void {
@@ -256,9 +251,9 @@ export class SharedSessions implements SessionTable {
     if (!core.observers) return;
     const durationMs = core.clock.now() - startedAt;
     try {
-      if (await this.#stored.claimEnd(id)) core.sessionEnded({ ...end, durationMs });
+      if (await this.#sessionStore.claimEnd(id)) core.sessionEnded({ ...end, durationMs });
     } catch (error) {
-      core.report(error, undefined);
+      this.node.report(error);
     }
   }
 

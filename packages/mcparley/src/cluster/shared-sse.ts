@@ -28,7 +28,7 @@ export class SharedSse implements HttpSseRelay {
     await this.#node.join();
     const id = `${this.#node.id}.${crypto.randomUUID()}`;
     const owner = principalKey(principal);
-    await this.#node.store.set(keyOf(id), owner, { ttl });
+    await this.#node.store.set(sseSessionKey(id), owner, { ttl });
     this.#owners.set(id, owner);
     this.#renewLater();
     return id;
@@ -36,7 +36,7 @@ export class SharedSse implements HttpSseRelay {
 
   async isOnOtherNode(id: string, principal: Principal | undefined): Promise<boolean> {
     const node = nodeOf(id);
-    if (node === undefined || (await this.#node.store.get(keyOf(id))) !== principalKey(principal)) return false;
+    if (node === undefined || (await this.#node.store.get(sseSessionKey(id))) !== principalKey(principal)) return false;
     return this.#node.isAlive(node);
   }
 
@@ -47,8 +47,8 @@ export class SharedSse implements HttpSseRelay {
 
   close(id: string): void {
     this.#owners.delete(id);
-    const { core, store } = this.#node;
-    store.delete(keyOf(id)).catch((error: unknown) => core.report(error, undefined));
+    const { report, store } = this.#node;
+    store.delete(sseSessionKey(id)).catch(report);
   }
 
   async stop(): Promise<void> {
@@ -57,20 +57,20 @@ export class SharedSse implements HttpSseRelay {
   }
 
   #renewLater(): void {
-    const { core, store } = this.#node;
+    const { core, report, store } = this.#node;
     const renew = async (): Promise<void> => {
-      for (const [id, owner] of this.#owners) await store.set(keyOf(id), owner, { ttl });
+      for (const [id, owner] of this.#owners) await store.set(sseSessionKey(id), owner, { ttl });
     };
     this.#timer ??= core.clock.setTimeout(() => {
       this.#timer = undefined;
       if (this.#owners.size === 0) return;
-      renew().catch((error: unknown) => core.report(error, undefined));
+      renew().catch(report);
       this.#renewLater();
     }, ttl / 3);
   }
 }
 
 /** Keys with ids that a client invented are only read. Nodes create the ids of stored keys. */
-function keyOf(id: string): string {
+function sseSessionKey(id: string): string {
   return `sse-session:${id}`;
 }

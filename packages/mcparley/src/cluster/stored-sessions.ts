@@ -8,7 +8,7 @@ import type { InitializeParams } from "../mcp/capabilities.ts";
 import { readLoggingLevel } from "../mcp/logging.ts";
 import { Method } from "../mcp/methods.ts";
 import type { JsonRpcRequest } from "../rpc/messages.ts";
-import type { Session, SessionState } from "../server/protocol/session.ts";
+import type { SessionState } from "../server/protocol/session.ts";
 
 /** Milliseconds by which a seat outlives the session's record, because the seat is written first. */
 const seatMargin = 1_000;
@@ -47,7 +47,7 @@ export class StoredSessions {
 
   /** Reads the record of a session. Undefined if the session does not exist or has expired. */
   read(id: string): Promise<string | undefined> {
-    return this.#init.node.store.get(keyOf(id));
+    return this.#init.node.store.get(sessionKey(id));
   }
 
   /**
@@ -59,11 +59,18 @@ export class StoredSessions {
     const ttl = Math.min(handshake, idle);
     if (!(await this.#seats.take(copy, ttl + seatMargin, (id) => this.delete(id, displacedError)))) return false;
     copy.openedAt = this.#init.changes.position;
-    const owner = principalKey(copy.session.principal);
-    const { openedAt: changes, seat, startedAt: since } = copy;
-    const record = initialRecord(copy.session, { owner, changes, seat, since });
+    const { session, openedAt: changes, seat, startedAt: since } = copy;
+    const { info, capabilities, revision } = session.peer;
+    const record: SessionRecord = {
+      owner: principalKey(session.principal),
+      changes,
+      seat,
+      since,
+      initialize: { protocolVersion: revision, capabilities, clientInfo: info ?? { name: "", version: "" } },
+      state: { ready: false, logLevel: session.logLevel ?? "info", subscriptions: [] },
+    };
     const text = JSON.stringify(record);
-    await node.store.set(keyOf(copy.id), text, { ttl });
+    await node.store.set(sessionKey(copy.id), text, { ttl });
     copy.record = text;
     copy.renewedAt = node.core.clock.now();
     return true;
@@ -72,7 +79,7 @@ export class StoredSessions {
   /** Changes the state of a session, and notifies the other nodes. Does nothing if the session has ended. */
   async update(copy: SharedSession, change: StateChange): Promise<void> {
     const { node, changes, idle } = this.#init;
-    const key = keyOf(copy.id);
+    const key = sessionKey(copy.id);
     for (;;) {
       const text = await node.store.get(key);
       if (text === undefined) return;
@@ -85,9 +92,9 @@ export class StoredSessions {
         copy.session.restore(record.state);
         throw error;
       }
-      const changed = JSON.stringify({ ...record, state });
-      if (!(await node.store.compareAndSet(key, text, changed, { ttl: idle }))) continue;
-      copy.apply(changed, state);
+      const newText = JSON.stringify({ ...record, state });
+      if (!(await node.store.compareAndSet(key, text, newText, { ttl: idle }))) continue;
+      copy.apply(newText, state);
       // Other nodes need not know this one at once, and it would displace changes in their log.
       if (change === markReady) return;
       // Before the reply, so that the owner of the stream knows the new state before any later change.
@@ -105,10 +112,10 @@ export class StoredSessions {
   async renew(copy: SharedSession): Promise<void> {
     const { node, idle, endCopy } = this.#init;
     const { core, store } = node;
-    const before = copy.renewedAt;
+    const previousRenewal = copy.renewedAt;
     copy.renewedAt = core.clock.now();
     try {
-      const key = keyOf(copy.id);
+      const key = sessionKey(copy.id);
       for (;;) {
         const text = await store.get(key);
         if (text === undefined) return endCopy(copy.id);
@@ -117,8 +124,8 @@ export class StoredSessions {
       await this.renewSeat(copy);
       copy.delivery.save();
     } catch (error) {
-      copy.renewedAt = before;
-      core.report(error, undefined);
+      copy.renewedAt = previousRenewal;
+      node.report(error);
     }
   }
 
@@ -129,7 +136,7 @@ export class StoredSessions {
       // The record can be extended between two renewals of its seat, by a change of its state.
       if (!(await this.#seats.renew(copy, idle + 2 * interval))) await this.delete(copy.id, displacedError);
     } catch (error) {
-      node.core.report(error, undefined);
+      node.report(error);
     }
   }
 
@@ -140,7 +147,7 @@ export class StoredSessions {
   /** Deletes a session, and ends its copies on all nodes. */
   async delete(id: string, cause: Error): Promise<void> {
     const { node, endCopy } = this.#init;
-    await node.store.delete(keyOf(id));
+    await node.store.delete(sessionKey(id));
     endCopy(id, cause);
     await node.broadcast({ about: "ended", session: id });
   }
@@ -154,12 +161,12 @@ export class StoredSessions {
 
   /** Deletes a session unless another node has changed it. Returns false if it has. */
   deleteUnchanged(copy: SharedSession): Promise<boolean> {
-    return this.#init.node.store.compareAndSet(keyOf(copy.id), copy.record, undefined, { ttl: 1 });
+    return this.#init.node.store.compareAndSet(sessionKey(copy.id), copy.record, undefined, { ttl: 1 });
   }
 }
 
 /** Returns the key of the record of a session. */
-export function keyOf(id: string): string {
+export function sessionKey(id: string): string {
   return `session:${id}`;
 }
 
@@ -176,16 +183,6 @@ export interface SessionRecord {
   seat: number;
   /** Time at which the session was opened, in milliseconds since the epoch. Missing in records of older versions. */
   since?: number;
-}
-
-/** Returns the record of a session that is not initialized yet. */
-function initialRecord(session: Session, more: Omit<SessionRecord, "initialize" | "state">): SessionRecord {
-  const { info, capabilities, revision } = session.peer;
-  return {
-    ...more,
-    initialize: { protocolVersion: revision, capabilities, clientInfo: info ?? { name: "", version: "" } },
-    state: { ready: false, logLevel: session.logLevel ?? "info", subscriptions: [] },
-  };
 }
 
 /** Parses a record. Only nodes of the server write records, so they are not checked. */
@@ -209,7 +206,7 @@ export function changeBy({ method, params = {} }: JsonRpcRequest): StateChange |
     return (state) => ({ ...state, subscriptions: [...new Set([...state.subscriptions, uri])] });
   }
   if (method === Method.unsubscribe) {
-    return (state) => ({ ...state, subscriptions: state.subscriptions.filter((other) => other !== uri) });
+    return (state) => ({ ...state, subscriptions: state.subscriptions.filter((subscription) => subscription !== uri) });
   }
   return undefined;
 }

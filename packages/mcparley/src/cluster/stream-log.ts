@@ -19,7 +19,7 @@ export interface StreamHead {
   closed?: boolean;
 }
 
-/** Number of entries per read, unless the caller sets another limit. */
+/** Number of entries per read. */
 const pageSize = 100;
 
 interface StreamLogInit {
@@ -32,7 +32,6 @@ interface StreamLogInit {
   ttl: number;
   /** Maximum number of events. */
   maxLength: number;
-  head: StreamHead;
 }
 
 /**
@@ -49,8 +48,8 @@ export class StreamLog {
   }
 
   /** Stores that the stream exists, before the client gets its id. */
-  async open(): Promise<void> {
-    const { store, head, ttl } = this.#init;
+  async open(head: StreamHead): Promise<void> {
+    const { store, ttl } = this.#init;
     await store.set(this.#headKey, JSON.stringify(head), { ttl });
   }
 
@@ -61,8 +60,8 @@ export class StreamLog {
     return store.append(this.name, value, { ttl, maxLength: value.startsWith("{") ? maxLength : maxLength + 1 });
   }
 
-  readFrom(after: string | undefined, limit: number = pageSize): Promise<LogEntry[]> {
-    return this.#init.store.readFrom(this.name, after, limit);
+  readFrom(position: string | undefined): Promise<LogEntry[]> {
+    return this.#init.store.readFrom(this.name, position, pageSize);
   }
 
   /** Notifies the node that has the connection of a new entry. */
@@ -79,8 +78,8 @@ export class StreamLog {
   /** Marks a stream as ended, because the node of its call died. Returns false if another node has marked it. */
   close(head: StreamHead): Promise<boolean> {
     const { store, ttl } = this.#init;
-    const closed = JSON.stringify({ ...head, closed: true });
-    return store.compareAndSet(this.#headKey, JSON.stringify(head), closed, { ttl });
+    const newText = JSON.stringify({ ...head, closed: true });
+    return store.compareAndSet(this.#headKey, JSON.stringify(head), newText, { ttl });
   }
 
   get #headKey(): string {

@@ -7,13 +7,13 @@ import type { NodeResponse } from "./node-exchange.ts";
 export const SLICE = 262_144;
 
 /** The writers whose bodies are not written to the end, by their sockets. */
-const unfinished = new WeakMap<object, BodyWriter>();
+const openWriters = new WeakMap<object, BodyWriter>();
 
 /**
  * Closes a socket when its output has been sent, with the whole body of a response that is being written.
  */
 export function destroyWhenSent(socket: Socket): void {
-  const writer = unfinished.get(socket);
+  const writer = openWriters.get(socket);
   if (writer) writer.whenWritten(() => socket.destroySoon());
   else socket.destroySoon();
 }
@@ -41,8 +41,8 @@ export class BodyWriter {
 
   /** The characters or bytes that wait behind the text that is being written. */
   get backlog(): number {
-    const behind = this.#waiting.slice(1);
-    return behind.reduce((sum, { length }) => sum + length, this.#response.writableLength);
+    const parts = this.#waiting.slice(1);
+    return parts.reduce((sum, { length }) => sum + length, this.#response.writableLength);
   }
 
   /** Adds text or bytes to the body. */
@@ -63,7 +63,7 @@ export class BodyWriter {
   }
 
   #start(): void {
-    unfinished.set(this.#socket, this);
+    openWriters.set(this.#socket, this);
     if (this.#isStarted) return;
     this.#isStarted = true;
     this.#response.on("drain", () => {
@@ -106,12 +106,12 @@ export class BodyWriter {
   }
 
   #finish(): void {
-    unfinished.delete(this.#socket);
+    openWriters.delete(this.#socket);
     for (const listener of this.#listeners.splice(0)) listener();
   }
 }
 
-/** ASCII is written as latin1, which is faster than UTF-8, and for which Node allocates a third. */
+/** ASCII is written as latin1. This is faster than UTF-8, and Node allocates a third of the memory. */
 function encodingOf(text: string): "latin1" | "utf8" {
   return Buffer.byteLength(text) === text.length ? "latin1" : "utf8";
 }

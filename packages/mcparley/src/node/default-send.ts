@@ -29,14 +29,14 @@ type WaitingSend = Send & Required<Pick<Send, "turn">>;
 
 /** Returns a function that sends requests with undici. Its code is loaded with the first one. */
 function undiciSender(connection?: HttpConnection): WaitingSend {
-  let loaded: Send | undefined;
+  let sender: Send | undefined;
   const send: WaitingSend = (url, init) => {
-    if (loaded) return loaded(url, init);
+    if (sender) return sender(url, init);
     return import("./http-client/sender.ts").then(({ createSender }) =>
-      (loaded ??= createSender({ connection }))(url, init),
+      (sender ??= createSender({ connection }))(url, init),
     );
   };
-  send.turn = (url, signal) => loaded?.turn?.(url, signal) ?? Promise.resolve();
+  send.turn = (url, signal) => sender?.turn?.(url, signal) ?? Promise.resolve();
   return send;
 }
 
@@ -49,10 +49,10 @@ const defaultSend: WaitingSend = (url, init) => {
   }
   return sharedSend(url, init);
 };
-/** `fetch` has no limit of connections. */
+/** Only requests through undici wait: `fetch` has no limit of connections. */
 defaultSend.turn = sharedSend.turn;
 
-let checked: object | undefined;
+let checkedDispatcher: object | undefined;
 let isCustom = false;
 
 /** Returns whether the program has set a dispatcher for `fetch`. Node sets a default one when `fetch` is first used. */
@@ -60,14 +60,14 @@ function hasDispatcher(): boolean {
   const globals = globalThis as { [name: symbol]: object | undefined };
   // The second name is the one of Node 24 and later.
   const current = globals[Symbol.for("undici.globalDispatcher.2")] ?? globals[Symbol.for("undici.globalDispatcher.1")];
-  if (current !== checked) {
-    checked = current;
+  if (current !== checkedDispatcher) {
+    checkedDispatcher = current;
     isCustom = current !== undefined && !isDefault(current);
   }
   return isCustom;
 }
 
-/** Returns whether a dispatcher is an `Agent` of undici without connection options, as that of Node is. */
+/** Returns whether a dispatcher is an `Agent` of undici without connection options. The default dispatcher of Node is one. */
 function isDefault(dispatcher: object): boolean {
   if (dispatcher.constructor.name !== "Agent" || types.isProxy(dispatcher)) return false;
   const key = Object.getOwnPropertySymbols(dispatcher).find(({ description }) => description === "options");

@@ -38,20 +38,22 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
 /** Like `fileStore`. With `erase`, replaced and deleted values are removed from the files immediately. */
 export function openFileStore(folder: string, options: FileStoreOptions & { erase?: boolean }): Store {
   const { clock = systemClock, maxBytes = 268_435_456, erase = false } = options;
-  const shared = new SharedLog(new StoreLog(folder), { clock, maxBytes, erase });
-  const write = <T>(change: Change): Promise<T> => shared.write(change) as Promise<T>;
+  const sharedLog = new SharedLog(new StoreLog(folder), { clock, maxBytes, erase });
+  const write = <T>(change: Change): Promise<T> => sharedLog.write(change) as Promise<T>;
 
   return {
-    get: (key) => shared.read((tables) => tables.get(key, clock.now())),
+    get: (key) => sharedLog.read((tables) => tables.get(key, clock.now())),
     set: (key, value, { ttl }) => write({ op: "set", now: clock.now(), key, value, ttl }),
     compareAndSet: (key, expected, value, { ttl, keepTtl }) =>
       write({ op: "compare", now: clock.now(), key, expected, value, ttl, ...(keepTtl && { keepTtl }) }),
     delete: (key) => write({ op: "delete", now: clock.now(), key }),
     append: (log, value, lifetime) => write({ op: "append", now: clock.now(), log, value, ...lifetime }),
-    readFrom: (log, after, limit) =>
-      shared.read((tables) => tables.readFrom(log, after, { limit, now: clock.now() }).map((entry) => ({ ...entry }))),
+    readFrom: (log, position, limit) =>
+      sharedLog.read((tables) =>
+        tables.readFrom(log, position, { limit, now: clock.now() }).map((entry) => ({ ...entry })),
+      ),
     publish: (channel, message) => write({ op: "publish", channel, message }),
-    subscribe: (channel, listener) => shared.subscribe(channel, listener),
-    close: () => shared.close(),
+    subscribe: (channel, listener) => sharedLog.subscribe(channel, listener),
+    close: () => sharedLog.close(),
   };
 }

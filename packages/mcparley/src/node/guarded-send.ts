@@ -1,15 +1,16 @@
 import { lookup as systemLookup } from "node:dns";
-import { type ClientRequest, request as httpRequest } from "node:http";
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
+import { Readable, pipeline } from "node:stream";
 import { addressOf, isPrivateAddress } from "../net/private-address.ts";
 import type { GuardedRequest, SendGuarded } from "../auth/client/web.ts";
 import { unreachableProxy } from "../http/client/connection-error.ts";
 import { LocalError } from "../rpc/errors.ts";
+import { decoderFor } from "./http-client/decoder.ts";
 import type { Environment } from "./http-client/proxy.ts";
 import { type Route, hasProxy, routeTo } from "./http-client/route.ts";
 import { type ProxyRequestOptions, forwardRequest, openTunnel, refusedBy } from "./http-client/tunnel.ts";
-import { settleResponse } from "./web-response.ts";
 
 /** Functions and variables that tests replace. */
 export interface Network {
@@ -54,10 +55,11 @@ export async function sendThrough(network: Network, url: URL, request: GuardedRe
     // After a response, errors are reported by its body.
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : explain(error)));
     outgoing.on("response", (incoming) => {
-      const { statusCode: status, headers: received } = incoming;
-      // Other statuses may be those of the server.
+      const { statusCode: status, headers: responseHeaders } = incoming;
+      // The server may have sent other statuses.
       const isRefused = proxy !== undefined && status === 407;
-      if (isRefused) outgoing.destroy(refusedBy(proxy, url, { status, challenge: received["proxy-authenticate"] }));
+      if (isRefused)
+        outgoing.destroy(refusedBy(proxy, url, { status, challenge: responseHeaders["proxy-authenticate"] }));
       else settleResponse(incoming, resolve, reject);
     });
     outgoing.end(body);
@@ -84,8 +86,8 @@ function startRequest(url: URL, options: ProxyRequestOptions, { route, tunnel, l
 function publicLookup({ lookup, isPrivate }: Network, url: URL): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const refused = error ? undefined : addresses.find(({ address }) => isPrivate(address));
-      if (refused) callback(refusal(url, refused.address), []);
+      const privateAddress = error ? undefined : addresses.find(({ address }) => isPrivate(address));
+      if (privateAddress) callback(refusal(url, privateAddress.address), []);
       else if (error || options.all) callback(error, addresses);
       else callback(null, addresses[0]?.address ?? "", addresses[0]?.family ?? 0);
     });
@@ -98,4 +100,42 @@ function refusal(url: URL, address: string): LocalError {
     `Refused to send a request to ${url.host}: it ${where} an address outside of the public Internet, ` +
     `but the MCP server that refers to it is public. Set allowPrivateNetwork: true to allow this.`;
   return new LocalError("forbidden_url", message, { data: { host: url.host, address } });
+}
+
+/** The statuses of responses without a body. */
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * Calls `resolve` with a web response. Its body is decoded, as `fetch` does. If the status or a header is invalid, calls
+ * `reject` and closes the connection.
+ */
+function settleResponse(
+  incoming: IncomingMessage,
+  resolve: (response: Response) => void,
+  reject: (error: unknown) => void,
+): void {
+  try {
+    resolve(webResponse(incoming));
+  } catch (error) {
+    incoming.destroy();
+    reject(error);
+  }
+}
+
+function webResponse(incoming: IncomingMessage): Response {
+  const { statusCode: status = 0, statusMessage: statusText = "", rawHeaders } = incoming;
+  const headers = new Headers();
+  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");
+  if (withoutBody.has(status)) incoming.resume();
+  const body = withoutBody.has(status) ? null : (Readable.toWeb(decodeBody(incoming)) as ReadableStream<Uint8Array>);
+  return new Response(body, { status, statusText, headers });
+}
+
+/** Returns the body without its content encodings. */
+function decodeBody(incoming: IncomingMessage): Readable {
+  const decoder = decoderFor(incoming.headers["content-encoding"] ?? "");
+  if (!decoder) return incoming;
+  // The reader of the decoded body gets the error.
+  pipeline(incoming, decoder.first, () => {});
+  return decoder.last;
 }

@@ -33,7 +33,7 @@ export interface ListenOptions extends HttpOptions {
 export interface RunningHttpServer {
   /** The URL for clients on this machine. */
   readonly url: string;
-  /** The port in use, also if port 0 was requested. */
+  /** The port in use, even if port 0 was requested. */
   readonly port: number;
   /**
    * Prepares the shutdown. Requests are still answered, but `/readyz` returns 503, no session or stream is opened, and open
@@ -73,10 +73,10 @@ export async function listen(
   portOrOptions: number | ListenOptions,
 ): Promise<RunningHttpServer> {
   const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
-  const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
+  const { port, host = "127.0.0.1", path = "/mcp", health: healthOption = true } = options;
   const core = coreOf(server);
   const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer, encodeLarge });
-  const health = asked && makeHealth(endpoint, asked);
+  const health = healthOption && makeHealth(endpoint, healthOption);
   const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);
     if (!health || !health(exchange)) void endpoint.handle(exchange);
@@ -149,12 +149,12 @@ function nameInUrl(host: string): string {
 async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<Socket>): Promise<void> {
   // Health checks are answered until no request is in flight.
   await endpoint.close();
-  const closed = new Promise<void>((resolve) => {
+  const closing = new Promise<void>((resolve) => {
     http.close(() => resolve());
   });
   // Each connection is closed when its output has been sent.
   for (const socket of sockets) destroyWhenSent(socket);
   const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
-  await closed;
+  await closing;
   clearTimeout(limit);
 }

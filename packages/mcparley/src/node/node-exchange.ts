@@ -22,7 +22,7 @@ export type NodeResponse = ServerResponse & { flush?: () => void; stream?: { rea
 
 const none: RequestOptions = Object.freeze({});
 
-/** The headers that decide about a request, and of which Node ignores all values except the first one. */
+/** The headers that decide about a request. Node ignores all of their values except the first one. */
 const reducedHeaders: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
 
 /** The network of each connection, calculated once. */
@@ -91,8 +91,8 @@ export class NodeExchange implements HttpExchange {
   }
 
   get parsedBody(): unknown {
-    const given = this.#options.body;
-    if (given !== undefined) return isText(given) ? undefined : given;
+    const frameworkBody = this.#options.body;
+    if (frameworkBody !== undefined) return isText(frameworkBody) ? undefined : frameworkBody;
     const { body, readableEnded } = this.#request;
     // Some frameworks set an empty body on a request that they have not read.
     return readableEnded && !isText(body) ? body : undefined;
@@ -110,11 +110,11 @@ export class NodeExchange implements HttpExchange {
     return value !== undefined && reducedHeaders.has(name) ? this.#allValues(name) : value;
   }
 
-  /** Returns the values of a header, joined as those of others. A proxy may have checked another value than the first one. */
+  /** Returns the values of a header, joined as Node joins other headers. A proxy may have checked a value that is not the first. */
   #allValues(name: string): string {
     // Adapters of serverless platforms have no list of headers.
     const { rawHeaders = [] } = this.#request as Partial<NodeRequest>;
-    const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+    const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
     return values.length > 1 ? values.join(", ") : (this.#headers[name] as string);
   }
 
@@ -153,12 +153,12 @@ export class NodeExchange implements HttpExchange {
     writer.whenWritten(() => this.#finish());
   }
 
-  /** Returns an array in which each name is followed by its value. To copy an object would take as long as all the rest. */
+  /** Returns an array in which each name is followed by its value. A copy of the object would take as long as all other steps. */
   #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeader[] {
     const list: OutgoingHttpHeader[] = [];
     // HTTP/2 has no `connection` header, and Node would print a warning.
-    const omitted = this.#response.stream ? "connection" : undefined;
-    for (const name in headers) if (name !== omitted) list.push(name, headers[name] as string);
+    const omittedName = this.#response.stream ? "connection" : undefined;
+    for (const name in headers) if (name !== omittedName) list.push(name, headers[name] as string);
     if (status !== 204) list.push("content-length", length);
     for (const name in this.#extra) list.push(name, this.#extra[name] as string);
     return list;
@@ -219,6 +219,6 @@ function isDestroyed({ destroyed, stream }: NodeResponse): boolean {
 
 function toObject(list: readonly OutgoingHttpHeader[]): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {};
-  for (let at = 0; at < list.length; at += 2) headers[String(list[at])] = list[at + 1];
+  for (let index = 0; index < list.length; index += 2) headers[String(list[index])] = list[index + 1];
   return headers;
 }

@@ -48,18 +48,19 @@ type NextFunction = (error?: any) => void;
  */
 export function toNodeHandler(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): NodeHandler {
   const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer, encodeLarge });
-  const { health: asked = false, auth } = options;
-  const health = asked && makeHealth(endpoint, asked);
+  const { health: healthOption = false, auth } = options;
+  const health = healthOption && makeHealth(endpoint, healthOption);
   const routes = readRoutes(options);
   const auths = readAuth(auth);
   const handler = (
     request: NodeRequest,
     response: NodeResponse | Http2ServerResponse,
-    given?: RequestOptions | NextFunction,
+    optionsOrNext?: RequestOptions | NextFunction,
   ): void => {
-    const [passed, next] = typeof given === "function" ? [undefined, given] : [given, undefined];
+    const [requestOptions, next] =
+      typeof optionsOrNext === "function" ? [undefined, optionsOrNext] : [optionsOrNext, undefined];
     // Both kinds of response have the members that are used, but the types of HTTP/2 omit some of them.
-    const exchange = new NodeExchange(request, response as NodeResponse, passed);
+    const exchange = new NodeExchange(request, response as NodeResponse, requestOptions);
     if (health && health(exchange)) return;
     if (next && !routes.find(exchange.path) && !documentAt(auths, exchange)) return next();
     void endpoint.handle(exchange);

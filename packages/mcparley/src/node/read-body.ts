@@ -19,27 +19,27 @@ interface BodyOwner {
   abortBody: ((error: Error) => void) | undefined;
 }
 
-const resolved = Promise.resolve();
+const settledPromise = Promise.resolve();
 
 /** Reads the whole body of a request as text, or takes it from a framework that has read it. See `Exchange.readText`. */
 export function readBody(request: NodeRequest, limits: ReadLimits, owner: BodyOwner): Promise<string> {
   const read = (): Awaitable<string> => readArrived(request, limits, owner);
   // The body of a short request arrives with its head. The parser puts it into the buffer before microtasks run. If another
   // reader uses the stream too, nothing stays in the buffer.
-  return request.readableFlowing === null ? resolved.then(read) : new Promise((resolve) => resolve(read()));
+  return request.readableFlowing === null ? settledPromise.then(read) : new Promise((resolve) => resolve(read()));
 }
 
 function readArrived(request: NodeRequest, limits: ReadLimits, owner: BodyOwner): Awaitable<string> {
-  const { givenBody: given = request.readableEnded ? request.body : undefined } = owner;
-  if (isText(given)) {
-    const bytes = Buffer.from(given);
+  const { givenBody: body = request.readableEnded ? request.body : undefined } = owner;
+  if (isText(body)) {
+    const bytes = Buffer.from(body);
     if (bytes.length > limits.maxBytes) throw tooLarge(limits.maxBytes);
     return decode(bytes);
   }
   if (request.readableEnded) throw bodyWasRead();
   const header = request.headers["content-length"];
-  const declared = header === undefined ? undefined : Number(header);
-  if (declared !== undefined && declared > limits.maxBytes) {
+  const declaredSize = header === undefined ? undefined : Number(header);
+  if (declaredSize !== undefined && declaredSize > limits.maxBytes) {
     discard(request, 2 * limits.maxBytes);
     throw tooLarge(limits.maxBytes);
   }
@@ -48,9 +48,9 @@ function readArrived(request: NodeRequest, limits: ReadLimits, owner: BodyOwner)
   if (request.readableFlowing === null) {
     if (request.destroyed) throw clientClosed();
     first = request.read() as Buffer | null;
-    if (first && first.length === declared) return decode(first);
+    if (first && first.length === declaredSize) return decode(first);
   }
-  return readPieces(request, owner, { ...limits, declared, first }).then(decode);
+  return readPieces(request, owner, { ...limits, declaredSize, first }).then(decode);
 }
 
 /** Returns the error of a request whose client disconnected. */
@@ -60,13 +60,13 @@ export function clientClosed(): LocalError {
 
 interface Pieces extends ReadLimits {
   /** The size that `Content-Length` declares. */
-  declared: number | undefined;
+  declaredSize: number | undefined;
   /** Bytes that were read already. */
   first: Buffer | null;
 }
 
 function readPieces(request: NodeRequest, owner: BodyOwner, pieces: Pieces): Promise<Buffer> {
-  const { maxBytes, declared, first } = pieces;
+  const { maxBytes, declaredSize, first } = pieces;
   let size = 0;
   let chunks: Buffer[] = [];
   let stopTimeout: (() => void) | undefined;
@@ -79,9 +79,9 @@ function readPieces(request: NodeRequest, owner: BodyOwner, pieces: Pieces): Pro
       request.off("end", finish);
       stopTimeout?.();
     };
-    const fail = (error: Error, discarded: number): void => {
+    const fail = (error: Error, discardLimit: number): void => {
       stop();
-      discard(request, discarded);
+      discard(request, discardLimit);
       reject(error);
     };
     const finish = (): void => {
@@ -95,16 +95,16 @@ function readPieces(request: NodeRequest, owner: BodyOwner, pieces: Pieces): Pro
       if (error) return fail(error, 2 * maxBytes - size);
       chunks.push(chunk);
       // The parser passes no more than the declared size, so waiting for the end of the stream is not needed.
-      if (size === declared) finish();
+      if (size === declaredSize) finish();
     };
     owner.abortBody = (error) => {
       stop();
       reject(error);
     };
     request.on("data", onData);
-    if (!declared) request.on("end", finish);
+    if (!declaredSize) request.on("end", finish);
     if (first) onData(first);
-    if (size === 0 || size !== declared) stopTimeout = pieces.startTimeout((error) => fail(error, maxBytes));
+    if (size === 0 || size !== declaredSize) stopTimeout = pieces.startTimeout((error) => fail(error, maxBytes));
   });
 }
 
@@ -122,10 +122,10 @@ export function isText(body: unknown): body is string | Uint8Array {
  * Reads and drops the rest of a body. If the socket were closed with unread data, the connection would be reset, and the
  * client could not read the response. Destroys the request after `allowed` bytes.
  */
-function discard(request: NodeRequest, allowed: number): void {
-  let left = allowed;
+function discard(request: NodeRequest, maxBytes: number): void {
+  let remainingBytes = maxBytes;
   request.on("data", (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) request.destroy();
+    remainingBytes -= chunk.length;
+    if (remainingBytes < 0) request.destroy();
   });
 }

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from "node:fs";
-import type { Clock } from "../rpc/clock.ts";
+import { type Clock, repeat } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { Tables } from "../store/tables.ts";
 import { type Change, apply, readLine, restore, snapshot, writeLine } from "./store-entry.ts";
@@ -49,9 +49,9 @@ export class SharedLog {
   #running: Promise<void> | undefined;
   /** The error of the current round. */
   #failure: Error | undefined;
-  #closed = false;
+  #isClosed = false;
   #watcher: FSWatcher | undefined;
-  #timer: unknown;
+  #stopPolling: (() => void) | undefined;
 
   constructor(log: StoreLog, { clock, maxBytes, erase = false }: SharedLogOptions) {
     this.#log = log;
@@ -65,30 +65,30 @@ export class SharedLog {
   }
 
   /** Calls `from` with the state after all changes that were written before, and resolves with its result. */
-  read<T>(from: (tables: Tables) => T): Promise<T> {
+  read<T>(readState: (tables: Tables) => T): Promise<T> {
     return this.#enter((resolve, reject) => {
-      this.#readers.push(() => (this.#failure ? reject(this.#failure) : resolve(from(this.#tables))));
+      this.#readers.push(() => (this.#failure ? reject(this.#failure) : resolve(readState(this.#tables))));
     });
   }
 
   async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
     // A new function for each subscription, so that one listener can subscribe twice.
-    const own = (message: string): void => listener(message);
+    const ownListener = (message: string): void => listener(message);
     // Earlier messages are read first, and not delivered.
     await this.read(() => {
-      this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(own));
+      this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(ownListener));
     });
     this.#watch();
     return async () => {
       const listeners = this.#channels.get(channel);
-      listeners?.delete(own);
+      listeners?.delete(ownListener);
       if (listeners?.size === 0) this.#channels.delete(channel);
       if (this.#channels.size === 0) this.#stopWatching();
     };
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#channels.clear();
     this.#stopWatching();
     await this.#running;
@@ -97,10 +97,10 @@ export class SharedLog {
 
   /** Adds an operation to the next round. `put` stores the functions that settle its promise. */
   #enter<T>(put: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
-    if (this.#closed) return Promise.reject(new LocalError("closed", "The store was closed."));
-    const done = new Promise<T>(put);
+    if (this.#isClosed) return Promise.reject(new LocalError("closed", "The store was closed."));
+    const result = new Promise<T>(put);
     this.#running ??= this.#run();
-    return done;
+    return result;
   }
 
   async #run(): Promise<void> {
@@ -161,8 +161,8 @@ export class SharedLog {
         return !isSealed;
       });
       if (!isSealed) return;
-      const reached = this.#tables;
-      if (!(await this.#log.advance(() => snapshot(reached, this.#clock.now()), mustWrite))) return;
+      const tables = this.#tables;
+      if (!(await this.#log.advance(() => snapshot(tables, this.#clock.now()), mustWrite))) return;
       this.#reset();
     }
   }
@@ -188,15 +188,15 @@ export class SharedLog {
       for (const listener of this.#channels.get(line.channel) ?? []) queueMicrotask(() => listener(line.message));
     }
     const [writer, number] = line.id;
-    const mine = writer === this.#writer ? this.#open.get(number) : undefined;
-    if (mine) this.#open.delete(number);
-    mine?.resolve(outcome);
+    const writing = writer === this.#writer ? this.#open.get(number) : undefined;
+    if (writing) this.#open.delete(number);
+    writing?.resolve(outcome);
     return true;
   }
 
   /** Reads the messages of other processes as long as there are subscribers. */
   #watch(): void {
-    if (this.#timer !== undefined || this.#closed) return;
+    if (this.#stopPolling || this.#isClosed) return;
     const poll = (): void => void this.read(() => {}).catch(() => {});
     try {
       this.#watcher = watch(this.#log.folder, { persistent: false }, poll);
@@ -204,18 +204,14 @@ export class SharedLog {
     } catch {
       // The system cannot watch more files. The timer below is enough.
     }
-    const again = (): void => {
-      poll();
-      this.#timer = this.#clock.setTimeout(again, pollInterval);
-    };
-    this.#timer = this.#clock.setTimeout(again, pollInterval);
+    this.#stopPolling = repeat(this.#clock, pollInterval, poll);
   }
 
   #stopWatching(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stopPolling?.();
+    this.#stopPolling = undefined;
   }
 }
 

@@ -54,9 +54,9 @@ export function apply(tables: Tables, change: Change): unknown {
     case "compare":
       return tables.compareAndSet(change.key, change, change);
     case "delete": {
-      const found = tables.get(change.key, change.now) !== undefined;
+      const hasValue = tables.get(change.key, change.now) !== undefined;
       tables.delete(change.key);
-      return found;
+      return hasValue;
     }
     case "append":
       return tables.append(change.log, change.value, change);
@@ -83,8 +83,8 @@ export function snapshot(tables: Tables, now: number): string[] {
   }
   for (const [log, { next, expires, entries }] of tables.logs) {
     if (expires <= now) continue;
-    const kept = entries.map(({ position, value }): [string, string] => [position, value]);
-    lines.push(writeLine({ op: "log", log, next, expires, entries: kept }));
+    const pairs = entries.map(({ position, value }): [string, string] => [position, value]);
+    lines.push(writeLine({ op: "log", log, next, expires, entries: pairs }));
   }
   return lines;
 }

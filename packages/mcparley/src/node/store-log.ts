@@ -8,7 +8,7 @@ const folderMode = 0o700;
 const chunkSize = 65_536;
 const newline = 0x0a;
 /** Milliseconds after which an unfinished file is considered abandoned. */
-const abandoned = 60_000;
+const abandonedAfter = 60_000;
 /** The codes of errors if a file can be read and not written. */
 const readOnlyCodes: ReadonlySet<string | undefined> = new Set(["EROFS", "EACCES", "EPERM"]);
 /** The codes of errors if a file cannot be created. */
@@ -30,7 +30,7 @@ export class StoreLog {
   #number = 0;
   #read = 0;
   /** The bytes after the last newline, which are the start of the next line. */
-  #rest: Buffer = Buffer.alloc(0);
+  #lineStart: Buffer = Buffer.alloc(0);
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -86,7 +86,7 @@ export class StoreLog {
     if (durable) await this.#file!.datasync();
   }
 
-  /** Calls `take` with each complete line that was not read yet, until it returns false. */
+  /** Calls `take` with each complete line that was not read yet, until `take` returns false. */
   async read(take: (line: string) => boolean): Promise<void> {
     if (!this.#file) return;
     const buffer = Buffer.allocUnsafe(chunkSize);
@@ -108,12 +108,12 @@ export class StoreLog {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       const piece = chunk.subarray(start, end);
-      const line = this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece;
-      this.#rest = Buffer.alloc(0);
+      const line = this.#lineStart.length > 0 ? Buffer.concat([this.#lineStart, piece]) : piece;
+      this.#lineStart = Buffer.alloc(0);
       start = end + 1;
       if (line.length > 0 && !take(line.toString())) return false;
     }
-    this.#rest = Buffer.concat([this.#rest, chunk.subarray(start)]);
+    this.#lineStart = Buffer.concat([this.#lineStart, chunk.subarray(start)]);
     return true;
   }
 
@@ -121,15 +121,15 @@ export class StoreLog {
    * Opens the file with the highest number. Creates the wanted number first if no file has it or a higher one. Returns false if it
    * cannot be created, and throws the reason with `mustWrite`.
    */
-  async #openHighest(wanted: number, lines: () => string[], mustWrite: boolean): Promise<boolean> {
+  async #openHighest(leastNumber: number, lines: () => string[], mustWrite: boolean): Promise<boolean> {
     for (;;) {
       const highest = Math.max(0, ...(await this.#numbers()));
-      if (highest >= wanted) {
+      if (highest >= leastNumber) {
         if (await this.#open(highest)) return true;
         continue;
       }
       try {
-        await this.#make(wanted, lines());
+        await this.#make(leastNumber, lines());
       } catch (error) {
         if (mustWrite || !unwritableCodes.has((error as NodeJS.ErrnoException).code)) throw error;
         return false;
@@ -156,7 +156,7 @@ export class StoreLog {
     this.#refusal = refusal;
     this.#number = number;
     this.#read = 0;
-    this.#rest = Buffer.alloc(0);
+    this.#lineStart = Buffer.alloc(0);
     return true;
   }
 
@@ -210,5 +210,5 @@ export class StoreLog {
 async function isAbandoned(file: string): Promise<boolean> {
   if (!file.endsWith(".tmp")) return false;
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Infinity }));
-  return Date.now() - mtimeMs > abandoned;
+  return Date.now() - mtimeMs > abandonedAfter;
 }

@@ -16,6 +16,19 @@ export function startLimit(clock: Clock, fn: () => void, ms: number): unknown {
   return ms > longestDelay ? undefined : clock.setTimeout(fn, ms);
 }
 
+/** Calls `action` after each interval of `ms` milliseconds, until the returned function is called. */
+export function repeat(clock: Clock, ms: number, action: () => void): () => void {
+  let timer: unknown;
+  const start = (): void => {
+    timer = clock.setTimeout(() => {
+      start();
+      action();
+    }, ms);
+  };
+  start();
+  return () => clock.clearTimeout(timer);
+}
+
 /** Throws a `TypeError` for an option with a time that is negative or not a number. `Infinity` is allowed. */
 export function checkTime(option: string, ms: number | undefined): void {
   if (ms === undefined || (typeof ms === "number" && ms >= 0)) return;

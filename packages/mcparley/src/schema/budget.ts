@@ -22,32 +22,32 @@ const TOO_MANY = -2;
  */
 export function checkBudget(value: unknown, { depth, elements }: Budget = DEFAULT_BUDGET): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const left = elementsLeft(value, Math.min(depth, MAX_DEPTH), elements);
-  if (left === TOO_DEEP) return `The value is nested more than ${Math.min(depth, MAX_DEPTH)} levels deep.`;
-  return left === TOO_MANY ? `The value holds more than ${elements} properties and items.` : undefined;
+  const remaining = elementsLeft(value, Math.min(depth, MAX_DEPTH), elements);
+  if (remaining === TOO_DEEP) return `The value is nested more than ${Math.min(depth, MAX_DEPTH)} levels deep.`;
+  return remaining === TOO_MANY ? `The value holds more than ${elements} properties and items.` : undefined;
 }
 
 /** Returns how many elements are left of `allowed`, or TOO_DEEP or TOO_MANY. */
-function elementsLeft(container: object, depth: number, allowed: number): number {
+function elementsLeft(container: object, depth: number, maxElements: number): number {
   if (depth <= 0) return TOO_DEEP;
-  let left = allowed;
+  let remaining = maxElements;
   if (Array.isArray(container)) {
-    left -= container.length;
-    if (left < 0) return TOO_MANY;
+    remaining -= container.length;
+    if (remaining < 0) return TOO_MANY;
     for (const item of container) {
       if (typeof item !== "object" || item === null) continue;
-      left = elementsLeft(item, depth - 1, left);
-      if (left < 0) return left;
+      remaining = elementsLeft(item, depth - 1, remaining);
+      if (remaining < 0) return remaining;
     }
-    return left;
+    return remaining;
   }
   // Object.keys and Object.values would allocate a list, which takes longer than parsing the object.
   for (const key in container) {
-    if (--left < 0) return TOO_MANY;
+    if (--remaining < 0) return TOO_MANY;
     const child = (container as Record<string, unknown>)[key];
     if (typeof child !== "object" || child === null) continue;
-    left = elementsLeft(child, depth - 1, left);
-    if (left < 0) return left;
+    remaining = elementsLeft(child, depth - 1, remaining);
+    if (remaining < 0) return remaining;
   }
-  return left;
+  return remaining;
 }

@@ -54,6 +54,6 @@ export function shorten(text: string, length = 80): string {
 }
 
 /** Returns a number with its noun: `1 item`, `2 items`. */
-export function counted(count: number, one: string, many: string): string {
+export function formatCount(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }

@@ -1,3 +1,4 @@
+import { decodePercent } from "../rpc/percent-encoding.ts";
 import {
   type LiteralStep,
   type PairsStep,
@@ -63,12 +64,13 @@ function literalEnds({ texts }: LiteralStep, uri: string, next: Int32Array): Int
 function valueEnds({ prefix, stops }: ValueStep, uri: string, next: Int32Array): Int32Array {
   const nearest = nearestEnds(uri, next, stops);
   const ends = noEnds(uri);
-  for (let at = uri.length; at >= 0; at--) {
+  for (let position = uri.length; position >= 0; position--) {
     if (prefix === "") {
-      if (at < uri.length && !stops.includes(uri.charAt(at))) ends[at] = nearest[at + widthAt(uri, at)]!;
+      if (position < uri.length && !stops.includes(uri.charAt(position)))
+        ends[position] = nearest[position + widthAt(uri, position)]!;
     } else {
-      const present = uri[at] === prefix ? nearest[at + 1]! : -1;
-      ends[at] = present >= 0 || next[at]! < 0 ? present : at;
+      const present = uri[position] === prefix ? nearest[position + 1]! : -1;
+      ends[position] = present >= 0 || next[position]! < 0 ? present : position;
     }
   }
   return ends;
@@ -77,32 +79,37 @@ function valueEnds({ prefix, stops }: ValueStep, uri: string, next: Int32Array):
 /** Returns for each position the nearest end of a value that starts there, such that the next step matches after it. */
 function nearestEnds(uri: string, next: Int32Array, stops: string): Int32Array {
   const nearest = noEnds(uri);
-  for (let at = uri.length; at >= 0; at--) {
-    if (next[at]! >= 0) nearest[at] = at;
-    else if (at < uri.length && !stops.includes(uri.charAt(at))) nearest[at] = nearest[at + widthAt(uri, at)]!;
+  for (let position = uri.length; position >= 0; position--) {
+    if (next[position]! >= 0) nearest[position] = position;
+    else if (position < uri.length && !stops.includes(uri.charAt(position)))
+      nearest[position] = nearest[position + widthAt(uri, position)]!;
   }
   return nearest;
 }
 
 /** Returns the length of the character at a position. A value must not end between the percent-encoded bytes of one. */
-function widthAt(uri: string, at: number): number {
-  const lead = byteAt(uri, at);
+function widthAt(uri: string, position: number): number {
+  const lead = byteAt(uri, position);
   if (lead < 0) return 1;
   // The first byte of UTF-8 determines the number of bytes. Invalid UTF-8 is refused when it is decoded.
   const bytes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   let width = 3;
-  while (width < 3 * bytes && byteAt(uri, at + width) >> 6 === 0b10) width += 3;
+  while (width < 3 * bytes && byteAt(uri, position + width) >> 6 === 0b10) width += 3;
   return width;
 }
 
 /** Returns the byte of the percent-encoded triplet at a position, or -1. */
-function byteAt(uri: string, at: number): number {
-  if (uri.charAt(at) !== "%") return -1;
-  const digits = uri.slice(at + 1, at + 3);
+function byteAt(uri: string, position: number): number {
+  if (uri.charAt(position) !== "%") return -1;
+  const digits = uri.slice(position + 1, position + 3);
   return /^[\dA-Fa-f]{2}$/.test(digits) ? Number.parseInt(digits, 16) : -1;
 }
 
-function pairsEnds({ names, rest, openers, separator, stops }: PairsStep, uri: string, next: Int32Array): Int32Array {
+function pairsEnds(
+  { names, catchAll, openers, separator, stops }: PairsStep,
+  uri: string,
+  next: Int32Array,
+): Int32Array {
   const nearest = nearestEnds(uri, next, stops);
   const ends = noEnds(uri);
   const longest = Math.max(...[...names.keys()].map((name) => name.length));
@@ -110,22 +117,22 @@ function pairsEnds({ names, rest, openers, separator, stops }: PairsStep, uri: s
   const chains = noEnds(uri);
   let stop = uri.length;
   let equals = uri.length;
-  for (let at = uri.length; at >= 0; at--) {
-    const char = uri.charAt(at);
+  for (let position = uri.length; position >= 0; position--) {
+    const char = uri.charAt(position);
     const isOpener = char !== "" && openers.includes(char);
     if (isOpener || char === separator) {
       const nameEnd = Math.min(stop, equals);
       // The length is compared first, because a slice of the name at every position would take quadratic time.
-      const isKnown = nameEnd - at - 1 <= longest && names.has(uri.slice(at + 1, nameEnd));
+      const isKnown = nameEnd - position - 1 <= longest && names.has(uri.slice(position + 1, nameEnd));
       // More pairs are preferred to leaving them to the next step.
       const further = uri[stop] === separator ? chains[stop]! : -1;
-      if (isKnown || rest) chains[at] = further >= 0 ? further : nearest[nameEnd]!;
+      if (isKnown || catchAll) chains[position] = further >= 0 ? further : nearest[nameEnd]!;
     }
-    const opened = isOpener ? chains[at]! : -1;
-    ends[at] = opened >= 0 || next[at]! < 0 ? opened : at;
-    if (char === "=") equals = at;
+    const chainEnd = isOpener ? chains[position]! : -1;
+    ends[position] = chainEnd >= 0 || next[position]! < 0 ? chainEnd : position;
+    if (char === "=") equals = position;
     if (char !== "" && stops.includes(char)) {
-      stop = at;
+      stop = position;
       equals = uri.length;
     }
   }
@@ -139,46 +146,46 @@ interface Found {
 
 function collect(steps: readonly Step[], ends: readonly Int32Array[], uri: string): TemplateMatch | undefined {
   const values: TemplateMatch = Object.create(null);
-  const found: Found = { values, prefixes: [] };
+  const match: Found = { values, prefixes: [] };
   let position = 0;
   for (const [index, step] of steps.entries()) {
     const end = ends[index]![position]!;
-    if (end !== position && !take(step, uri.slice(position, end), found)) return undefined;
+    if (end !== position && !take(step, uri.slice(position, end), match)) return undefined;
     position = end;
   }
-  const isConsistent = found.prefixes.every(({ variable, value }) => {
-    const whole = (values[variable.name] ??= value);
-    return typeof whole === "string" && firstCharacters(whole, variable.maxLength) === value;
+  const isConsistent = match.prefixes.every(({ variable, value }) => {
+    const fullValue = (values[variable.name] ??= value);
+    return typeof fullValue === "string" && firstCharacters(fullValue, variable.maxLength) === value;
   });
   return isConsistent ? values : undefined;
 }
 
 /** Reads the values of a step from its text. Returns false if they contradict each other or cannot be decoded. */
-function take(step: Step, text: string, found: Found): boolean {
+function take(step: Step, text: string, match: Found): boolean {
   if (step.kind === "literal") return true;
-  if (step.kind === "pairs") return takePairs(step, text.slice(1), found);
+  if (step.kind === "pairs") return takePairs(step, text.slice(1), match);
   const value = text.slice(step.prefix.length);
-  if (!step.variable.explode) return assign(found, step.variable, decodeValue(value));
-  const items = value.split(step.separator).map(decodeValue);
-  return items.every((item) => item !== undefined) && assign(found, step.variable, items);
+  if (!step.variable.explode) return assign(match, step.variable, decodePercent(value));
+  const items = value.split(step.separator).map(decodePercent);
+  return items.every((item) => item !== undefined) && assign(match, step.variable, items);
 }
 
-function takePairs({ names, rest, separator }: PairsStep, text: string, found: Found): boolean {
+function takePairs({ names, catchAll, separator }: PairsStep, text: string, match: Found): boolean {
   const lists = new Map<Variable, string[]>();
-  const seen = new Set<Variable>();
+  const seenVariables = new Set<Variable>();
   for (const pair of text.split(separator)) {
     const [name = ""] = pair.split("=", 1);
-    const variable = names.get(name) ?? rest;
-    const value = decodeValue(variable === names.get(name) ? pair.slice(name.length + 1) : pair);
+    const variable = names.get(name) ?? catchAll;
+    const value = decodePercent(variable === names.get(name) ? pair.slice(name.length + 1) : pair);
     if (variable === undefined || value === undefined) return false;
     if (variable.explode) {
       const list = lists.get(variable);
       if (list) list.push(value);
       else lists.set(variable, [value]);
-    } else if (seen.has(variable) || !assign(found, variable, value)) return false;
-    seen.add(variable);
+    } else if (seenVariables.has(variable) || !assign(match, variable, value)) return false;
+    seenVariables.add(variable);
   }
-  return [...lists].every(([variable, list]) => assign(found, variable, list));
+  return [...lists].every(([variable, list]) => assign(match, variable, list));
 }
 
 function assign({ values, prefixes }: Found, variable: Variable, value: string | string[] | undefined): boolean {
@@ -187,16 +194,7 @@ function assign({ values, prefixes }: Found, variable: Variable, value: string |
     prefixes.push({ variable, value });
     return firstCharacters(value, variable.maxLength) === value;
   }
-  const known = values[variable.name];
+  const previous = values[variable.name];
   values[variable.name] = value;
-  return known === undefined || String(known) === String(value);
-}
-
-/** Decodes a value. Returns undefined if it is not valid UTF-8. */
-export function decodeValue(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  return previous === undefined || String(previous) === String(value);
 }

@@ -12,9 +12,9 @@ interface Operator {
   /** The text between two variables. */
   readonly separator: string;
   /** Writes `name=value`. */
-  readonly named: boolean;
+  readonly isNamed: boolean;
   /** Keeps reserved characters and percent-encoded triplets. */
-  readonly reserved: boolean;
+  readonly keepsReserved: boolean;
 }
 
 /** An operator with its variables, such as `{?x,y}`. */
@@ -30,19 +30,19 @@ const MAX_TEMPLATE_LENGTH = 8 * 1024;
 const MAX_EXPRESSIONS = 64;
 const MAX_VARIABLES = 128;
 
-const simple: Operator = { first: "", separator: ",", named: false, reserved: false };
+const simple: Operator = { first: "", separator: ",", isNamed: false, keepsReserved: false };
 // Bundlers leave this out of a server without resources.
 const operators: ReadonlyMap<string, Operator> = /* @__PURE__ */ makeOperators();
 
 function makeOperators(): ReadonlyMap<string, Operator> {
   return new Map([
-    ["+", { ...simple, reserved: true }],
-    ["#", { ...simple, first: "#", reserved: true }],
+    ["+", { ...simple, keepsReserved: true }],
+    ["#", { ...simple, first: "#", keepsReserved: true }],
     [".", { ...simple, first: ".", separator: "." }],
     ["/", { ...simple, first: "/", separator: "/" }],
-    [";", { ...simple, first: ";", separator: ";", named: true }],
-    ["?", { ...simple, first: "?", separator: "&", named: true }],
-    ["&", { ...simple, first: "&", separator: "&", named: true }],
+    [";", { ...simple, first: ";", separator: ";", isNamed: true }],
+    ["?", { ...simple, first: "?", separator: "&", isNamed: true }],
+    ["&", { ...simple, first: "&", separator: "&", isNamed: true }],
   ]);
 }
 
@@ -55,7 +55,7 @@ const variablePattern = /^((?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*
  */
 export function parseParts(template: string): readonly TemplatePart[] {
   if (template.length > MAX_TEMPLATE_LENGTH) {
-    throw malformed(MAX_TEMPLATE_LENGTH, `at most ${MAX_TEMPLATE_LENGTH} characters are allowed`);
+    throw templateError(MAX_TEMPLATE_LENGTH, `at most ${MAX_TEMPLATE_LENGTH} characters are allowed`);
   }
   const parts: TemplatePart[] = [];
   let variables = 0;
@@ -65,11 +65,12 @@ export function parseParts(template: string): readonly TemplatePart[] {
     if (open > position) parts.push(template.slice(position, open));
     if (open === template.length) break;
     const close = template.indexOf("}", open);
-    if (close < 0) throw malformed(open, 'this "{" is not closed');
+    if (close < 0) throw templateError(open, 'this "{" is not closed');
     const expression = parseExpression(template.slice(open + 1, close), open + 1);
     variables += expression.variables.length;
-    if (++expressions > MAX_EXPRESSIONS) throw malformed(open, `at most ${MAX_EXPRESSIONS} expressions are allowed`);
-    if (variables > MAX_VARIABLES) throw malformed(open, `at most ${MAX_VARIABLES} variables are allowed`);
+    if (++expressions > MAX_EXPRESSIONS)
+      throw templateError(open, `at most ${MAX_EXPRESSIONS} expressions are allowed`);
+    if (variables > MAX_VARIABLES) throw templateError(open, `at most ${MAX_VARIABLES} variables are allowed`);
     parts.push(expression);
     position = close + 1;
   }
@@ -80,44 +81,44 @@ function endOfLiteral(template: string, start: number): number {
   const open = template.indexOf("{", start);
   const end = open < 0 ? template.length : open;
   const stray = template.indexOf("}", start);
-  if (stray >= 0 && stray < end) throw malformed(stray, 'this "}" has no opening "{"');
+  if (stray >= 0 && stray < end) throw templateError(stray, 'this "}" has no opening "{"');
   return end;
 }
 
 function parseExpression(text: string, position: number): Expression {
   const sign = text.charAt(0);
-  if (sign !== "" && "=,!@|".includes(sign)) throw malformed(position, `the operator "${sign}" is reserved`);
+  if (sign !== "" && "=,!@|".includes(sign)) throw templateError(position, `the operator "${sign}" is reserved`);
   const operator = operators.get(sign);
   const list = operator ? text.slice(1) : text;
-  let at = operator ? position + 1 : position;
+  let offset = operator ? position + 1 : position;
   const variables = list.split(",").map((spec) => {
-    const variable = parseVariable(spec, at);
-    at += spec.length + 1;
+    const variable = parseVariable(spec, offset);
+    offset += spec.length + 1;
     return variable;
   });
   return { operator: operator ?? simple, variables };
 }
 
 function parseVariable(spec: string, position: number): Variable {
-  const found = variablePattern.exec(spec);
-  if (found) {
-    const [, name = "", maxLength, star] = found;
+  const match = variablePattern.exec(spec);
+  if (match) {
+    const [, name = "", maxLength, star] = match;
     return {
       name,
       maxLength: maxLength === undefined ? undefined : Number(maxLength),
       explode: star !== undefined,
     };
   }
-  const shown = JSON.stringify(spec.length > 40 ? `${spec.slice(0, 39)}…` : spec);
-  throw malformed(
+  const text = JSON.stringify(spec.length > 40 ? `${spec.slice(0, 39)}…` : spec);
+  throw templateError(
     position,
     spec === ""
       ? "a variable name is missing"
-      : `${shown} is not a variable (letters, digits, "_", inner dots, then ":1" to ":9999" or "*")`,
+      : `${text} is not a variable (letters, digits, "_", inner dots, then ":1" to ":9999" or "*")`,
   );
 }
 
-function malformed(position: number, reason: string): SyntaxError {
+function templateError(position: number, reason: string): SyntaxError {
   return new SyntaxError(`Invalid URI template at position ${position}: ${reason}.`);
 }
 
@@ -143,7 +144,7 @@ export interface PairsStep {
   readonly kind: "pairs";
   readonly names: ReadonlyMap<string, Variable>;
   /** The exploded variable, which receives the pairs with other names. */
-  readonly rest: Variable | undefined;
+  readonly catchAll: Variable | undefined;
   /** Characters that can start the first pair. */
   readonly openers: string;
   readonly separator: string;
@@ -159,10 +160,10 @@ export function toSteps(parts: readonly TemplatePart[]): Step[] {
   for (const part of parts) {
     const last = steps.at(-1);
     if (typeof part === "string") steps.push({ kind: "literal", texts: [...new Set([part, encodeReserved(part)])] });
-    else if (!part.operator.named) {
-      const { first, separator, reserved } = part.operator;
+    else if (!part.operator.isNamed) {
+      const { first, separator, keepsReserved } = part.operator;
       for (const [index, variable] of part.variables.entries()) {
-        const stops = reserved ? "" : separator === "/" && variable.explode ? "?#" : "/?#";
+        const stops = keepsReserved ? "" : separator === "/" && variable.explode ? "?#" : "/?#";
         steps.push({ kind: "value", variable, prefix: index === 0 ? first : separator, separator, stops });
       }
     } else if (last?.kind === "pairs" && last.separator === part.operator.separator) {
@@ -173,13 +174,13 @@ export function toSteps(parts: readonly TemplatePart[]): Step[] {
   return steps;
 }
 
-function toPairsStep({ operator, variables }: Expression, before?: PairsStep): PairsStep {
+function toPairsStep({ operator, variables }: Expression, previous?: PairsStep): PairsStep {
   const { first, separator } = operator;
   return {
     kind: "pairs",
-    names: new Map([...(before?.names ?? []), ...variables.map((variable) => [variable.name, variable] as const)]),
-    rest: before?.rest ?? variables.find(({ explode }) => explode),
-    openers: (before?.openers ?? "") + first,
+    names: new Map([...(previous?.names ?? []), ...variables.map((variable) => [variable.name, variable] as const)]),
+    catchAll: previous?.catchAll ?? variables.find(({ explode }) => explode),
+    openers: (previous?.openers ?? "") + first,
     separator,
     stops: separator === "&" ? "&#" : ";/?#",
   };

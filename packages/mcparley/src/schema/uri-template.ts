@@ -1,10 +1,5 @@
-import {
-  MAX_URI_LENGTH,
-  type Matcher,
-  type TemplateMatch,
-  decodeValue,
-  scanningMatcher,
-} from "./uri-template-match.ts";
+import { decodePercent } from "../rpc/percent-encoding.ts";
+import { MAX_URI_LENGTH, type Matcher, type TemplateMatch, scanningMatcher } from "./uri-template-match.ts";
 import { type TemplatePart, encodeReserved, parseParts } from "./uri-template-parse.ts";
 
 /** A parsed URI template (RFC 6570, levels 1 to 4). */
@@ -55,13 +50,13 @@ export function parseTemplate(template: string): UriTemplate {
 function tailMatcher([start, tail, ...more]: readonly TemplatePart[]): Matcher | undefined {
   if (typeof start !== "string" || typeof tail !== "object" || more.length > 0) return undefined;
   const { operator, variables } = tail;
-  const [variable, ...others] = variables;
-  if (!variable || others.length > 0 || variable.explode || variable.maxLength !== undefined) return undefined;
-  if (operator.first !== "" || operator.reserved || encodeReserved(start) !== start) return undefined;
+  const [variable, ...moreVariables] = variables;
+  if (!variable || moreVariables.length > 0 || variable.explode || variable.maxLength !== undefined) return undefined;
+  if (operator.first !== "" || operator.keepsReserved || encodeReserved(start) !== start) return undefined;
   return (uri) => {
     if (uri.length > MAX_URI_LENGTH || uri.length === start.length || !uri.startsWith(start)) return undefined;
     const text = uri.slice(start.length);
-    const value = /[/?#]/.test(text) ? undefined : decodeValue(text);
+    const value = /[/?#]/.test(text) ? undefined : decodePercent(text);
     if (value === undefined) return undefined;
     const values: TemplateMatch = Object.create(null);
     values[variable.name] = value;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fakeClock } from "../testing/fake-clock.ts";
+import { fakeClock, flushPromises } from "../testing/fake-clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { LogTail } from "./log-tail.ts";
 import { memoryStore } from "./memory-store.ts";
@@ -67,3 +67,28 @@ test.each([
   expect(taken).toEqual(after);
   expect(errors.length).toBe(times === 1 ? 1 : 2);
 });
+
+test.each(Array.from({ length: 20 }, (_, turns) => turns))(
+  "an entry that is appended %i turns after the start of a read is processed",
+  async (turns) => {
+    const memory = memoryStore({ clock });
+    let notify = (): void => {};
+    const store: Store = {
+      ...memory,
+      async subscribe(_, listener) {
+        notify = () => listener("");
+        return async () => {};
+      },
+    };
+    const taken: string[] = [];
+    const { tail } = tailOf(store, (value) => taken.push(value));
+    await tail.start(undefined);
+    void tail.catchUp();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    void memory.append("log", "new", kept);
+    notify();
+    await flushPromises();
+    await tail.stop();
+    expect(taken).toEqual(["new"]);
+  },
+);

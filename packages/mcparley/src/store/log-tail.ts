@@ -1,5 +1,5 @@
 import { pause } from "../rpc/abort.ts";
-import type { Clock } from "../rpc/clock.ts";
+import { type Clock, repeat } from "../rpc/clock.ts";
 import { isUnavailable } from "./store-errors.ts";
 import type { AppendOptions, LogEntry, Store } from "./store.ts";
 
@@ -39,7 +39,7 @@ export class LogTail {
   #reading: Promise<void> | undefined;
   /** Whether entries may have been appended since the current read started. */
   #isBehind = false;
-  #timer: unknown;
+  #stopReads: (() => void) | undefined;
   /** Whether the last read failed. */
   #isFailing = false;
   #isStopped = false;
@@ -66,31 +66,29 @@ export class LogTail {
   }
 
   async #start(startPosition: string | undefined): Promise<void> {
-    const { store, log } = this.#init;
+    const { store, log, clock, interval } = this.#init;
     // Messages before the position is set are ignored. The first `catchUp` reads their entries.
     const onMessage = (): void => void (this.#unsubscribe && this.catchUp());
     const unsubscribe = await store.subscribe(log, onMessage, onMessage);
     if (this.#isStopped) return unsubscribe();
     this.#unsubscribe = unsubscribe;
     this.#position = startPosition;
-    this.#schedule();
+    // Messages can be lost, so the log is also read at intervals.
+    this.#stopReads = repeat(clock, interval, () => void this.catchUp());
     await this.catchUp();
   }
 
   /** Processes all entries that the log has now. Never rejects. */
   catchUp(): Promise<void> {
     this.#isBehind = true;
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
+    this.#reading ??= this.#read();
     return this.#reading;
   }
 
   /** Stops reading. An entry that is being processed is finished. */
   async stop(): Promise<void> {
-    const { clock } = this.#init;
     this.#isStopped = true;
-    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+    this.#stopReads?.();
     await this.#unsubscribe?.().catch(() => {});
   }
 
@@ -100,20 +98,18 @@ export class LogTail {
     try {
       while (this.#isBehind && !this.#isStopped) {
         this.#isBehind = false;
-        let page: LogEntry[];
-        do {
-          page = await store.readFrom(log, this.#position, pageSize);
-          for (const entry of page) {
-            this.#position = entry.position;
-            await this.#process(entry);
-          }
-        } while (page.length === pageSize);
+        for await (const entry of readLog(store, log, this.#position)) {
+          this.#position = entry.position;
+          await this.#process(entry);
+        }
       }
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) report(error);
       this.#isFailing = true;
     }
+    // In the same turn as the last check of `#isBehind`, so that a message between the two starts a new read.
+    this.#reading = undefined;
   }
 
   /** Processes one entry. Retries, because an entry that is skipped is lost. */
@@ -130,14 +126,15 @@ export class LogTail {
       await pause(clock, retryInterval);
     }
   }
+}
 
-  /** Reads at intervals, because messages can be lost. */
-  #schedule(): void {
-    const { clock, interval } = this.#init;
-    this.#timer = clock.setTimeout(() => {
-      this.#schedule();
-      void this.catchUp();
-    }, interval);
+/** Reads the entries of a log after a position, or all of them. */
+export async function* readLog(store: Store, log: string, after?: string): AsyncGenerator<LogEntry, void> {
+  for (let position = after; ;) {
+    const page = await store.readFrom(log, position, pageSize);
+    yield* page;
+    if (page.length < pageSize) return;
+    position = page.at(-1)?.position;
   }
 }
 

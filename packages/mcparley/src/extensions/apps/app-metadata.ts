@@ -104,8 +104,8 @@ function readOrigins(csp: unknown): AppOrigins {
     if (!Array.isArray(origins)) throw wrong(`ui.csp.${name}`, "must be a list of origins");
     const invalid = origins.find((origin) => typeof origin !== "string" || !originPattern.test(origin));
     if (invalid !== undefined) {
-      const shown = (JSON.stringify(invalid) ?? typeof invalid).slice(0, 100);
-      throw wrong(`ui.csp.${name}`, `must contain only origins; got ${shown}`);
+      const text = (JSON.stringify(invalid) ?? typeof invalid).slice(0, 100);
+      throw wrong(`ui.csp.${name}`, `must contain only origins; got ${text}`);
     }
     read[name] = origins;
   }

@@ -34,7 +34,7 @@ export function apps(): ServerExtension {
     offer({ tools, resources }) {
       const all = [...resources].map(([, resource]) => resource);
       for (const [name, { meta }] of tools) {
-        const { resourceUri } = explained(`tool "${name}"`, () => readToolUi(meta)) ?? {};
+        const { resourceUri } = readDefinition(`tool "${name}"`, () => readToolUi(meta)) ?? {};
         const problem = resourceUri === undefined ? undefined : findProblem(resourceUri, all);
         if (problem === undefined) continue;
         throw new LocalError("invalid_definition", `The tool "${name}" names the app ${resourceUri}, but ${problem}`);
@@ -45,13 +45,13 @@ export function apps(): ServerExtension {
 
 /** Returns the reason why a resource cannot be the app of a tool. */
 function findProblem(uri: string, resources: readonly Resource[]): string | undefined {
-  const found = resources.find(({ uri: template }) => {
+  const appResource = resources.find(({ uri: template }) => {
     const variable = template.indexOf("{");
     // Of a template, only the literal prefix is compared.
     return variable === -1 ? template === uri : uri.startsWith(template.slice(0, variable));
   });
-  if (!found) return "the server has no resource with this URI.";
-  const { mimeType = "undefined" } = found;
+  if (!appResource) return "the server has no resource with this URI.";
+  const { mimeType = "undefined" } = appResource;
   return mimeType === appType
     ? undefined
     : `the MIME type of this resource is ${mimeType} and not ${appType}. Define it with app().`;
@@ -76,7 +76,7 @@ function findProblem(uri: string, resources: readonly Resource[]): string | unde
  * ```
  */
 export function appMeta(ui: ToolUi): JsonObject {
-  return { ui: { ...explained("app of a tool", () => readToolUi({ ui })) } };
+  return { ui: { ...readDefinition("app of a tool", () => readToolUi({ ui })) } };
 }
 
 /** Definition of an MCP App: an HTML document that a host shows beside a tool's result. */
@@ -110,7 +110,7 @@ export function app<const U extends string, C extends object = object>(
   if (!isAppUri(uri)) {
     throw new LocalError("invalid_definition", `The URI of an app must start with ui://; got ${String(uri)}.`);
   }
-  const ui = explained(`app ${uri}`, () => readAppUi({ ui: { csp, permissions, domain, prefersBorder } }));
+  const ui = readDefinition(`app ${uri}`, () => readAppUi({ ui: { csp, permissions, domain, prefersBorder } }));
   const meta: JsonObject | undefined = Object.keys(ui).length > 0 ? { ui } : undefined;
   return resource<U, C>(uri, {
     ...described,
@@ -145,7 +145,7 @@ export function supportsApps({ peer }: Pick<Context, "peer">): boolean {
 }
 
 /** Runs a reader and rethrows its error as `invalid_definition`, with the name of the definition. */
-function explained<T>(what: string, read: () => T): T {
+function readDefinition<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {

@@ -88,8 +88,8 @@ export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
 }
 
 /**
- * Reads an app from the server that names it. Its `ui` is the `_meta.ui` of the content, or if the content has none, that of
- * its entry in the server's list of resources.
+ * Reads an app from the server that names it. Its `ui` is the `_meta.ui` of the content. If the content has none, it is
+ * the `_meta.ui` of its entry in the server's list of resources.
  *
  * Throws `LocalError` `invalid_message` if the URI is not `ui://`, if the result is not exactly one document of the MIME
  * type of apps, or if its metadata is invalid.
@@ -107,12 +107,12 @@ export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
 export async function readApp(client: Client, uri: string, options?: RequestOptions): Promise<App> {
   if (!isAppUri(uri)) throw unfit(uri, "its URI does not start with ui://");
   const { contents } = await client.readResource(uri, options);
-  const [content, ...others] = contents;
-  if (!content || others.length > 0)
+  const [content, ...extraContents] = contents;
+  if (!content || extraContents.length > 0)
     throw unfit(uri, `the server returned ${contents.length} documents instead of one`);
   if (content.uri !== uri) throw unfit(uri, "the returned document has another URI");
   if (content.mimeType !== appType) throw unfit(uri, `its MIME type is ${String(content.mimeType).slice(0, 100)}`);
-  const html = "text" in content ? content.text : decoded(uri, content.blob);
+  const html = "text" in content ? content.text : decodeHtml(uri, content.blob);
   if (typeof html !== "string") throw unfit(uri, "its text is not a string");
   const meta = uiIn(content._meta) ? content._meta : await listedMeta(client, uri, options);
   return { uri, html, ui: readAppUi(meta) };
@@ -125,7 +125,7 @@ async function listedMeta(
   options: RequestOptions | undefined,
 ): Promise<JsonObject | undefined> {
   try {
-    for await (const listed of client.listResources(options)) if (listed.uri === uri) return listed._meta;
+    for await (const resource of client.listResources(options)) if (resource.uri === uri) return resource._meta;
   } catch (error) {
     // Servers need not list their apps, and some have no list.
     if (!(error instanceof ProtocolError)) throw error;
@@ -133,7 +133,7 @@ async function listedMeta(
   return undefined;
 }
 
-function decoded(uri: string, blob: unknown): string {
+function decodeHtml(uri: string, blob: unknown): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(String(blob)));
   } catch (cause) {

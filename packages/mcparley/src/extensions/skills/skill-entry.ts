@@ -1,4 +1,5 @@
 import { sha256 } from "../../rpc/digest.ts";
+import { decodePercent } from "../../rpc/percent-encoding.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 
 /** The identifier of the extension (SEP-2640). */
@@ -81,7 +82,7 @@ export function rootOf(uri: string): string | undefined {
 
 /** Returns the last part of the URI of a folder, decoded: the name of its skill. */
 export function lastPart(root: string): string {
-  return decoded(partsOf(root).at(-1)!) ?? "";
+  return decodePercent(partsOf(root).at(-1)!) ?? "";
 }
 
 /** Returns whether a URI names a file in a folder. A part that leaves the folder when it is decoded is refused. */
@@ -108,7 +109,7 @@ export function uriOf(path: string, root: string = "skill:/"): string {
 
 /** Returns the path of a URI that `uriOf` returns, among all skills. Undefined for any other URI. */
 export function pathOf(uri: string): string | undefined {
-  const path = uri.startsWith("skill://") ? decoded(uri.slice("skill://".length)) : undefined;
+  const path = uri.startsWith("skill://") ? decodePercent(uri.slice("skill://".length)) : undefined;
   return path !== undefined && isPlainPath(path) && uriOf(path) === uri ? path : undefined;
 }
 
@@ -124,10 +125,10 @@ export function isPlainPath(path: string): boolean {
 }
 
 /** Returns a path or URI for an error message: quoted, at most 200 characters, with the unfit characters escaped. */
-export function quoted(text: unknown): string {
-  const shown = JSON.stringify(typeof text === "string" ? text.slice(0, 200) : text) ?? typeof text;
-  return shown.replaceAll(new RegExp(unfit, "gu"), (found) =>
-    found === "\\" ? found : `\\u{${found.codePointAt(0)!.toString(16)}}`,
+export function quotePath(text: unknown): string {
+  const json = JSON.stringify(typeof text === "string" ? text.slice(0, 200) : text) ?? typeof text;
+  return json.replaceAll(new RegExp(unfit, "gu"), (character) =>
+    character === "\\" ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,
   );
 }
 
@@ -136,14 +137,6 @@ function partsOf(root: string): string[] {
 }
 
 function isPlain(part: string): boolean {
-  const text = decoded(part);
+  const text = decodePercent(part);
   return text !== undefined && !/[?#]/.test(part) && !text.includes("/") && isPlainPath(text);
-}
-
-function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
 }

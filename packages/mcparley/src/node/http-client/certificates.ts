@@ -28,9 +28,9 @@ export function secureContextOf(connection: HttpConnection, env: Environment): t
 
 /** Returns the given certificate authorities and those that Node trusts by default. */
 export function withDefaults(ca: NonNullable<HttpConnection["ca"]>, env: Environment): string[] {
-  const given = typeof ca === "string" || ca instanceof Uint8Array ? [ca] : ca;
-  if (given.length === 0) throw invalid("connection.ca is an empty list. Omit it, or add a certificate.");
-  const authorities = given.flatMap((one) => readCertificates(one, "connection.ca").map(({ pem }) => pem));
+  const pems = typeof ca === "string" || ca instanceof Uint8Array ? [ca] : ca;
+  if (pems.length === 0) throw invalid("connection.ca is an empty list. Omit it, or add a certificate.");
+  const authorities = pems.flatMap((one) => readCertificates(one, "connection.ca").map(({ pem }) => pem));
   return [...defaultAuthorities(env), ...authorities];
 }
 

@@ -24,7 +24,7 @@ export function connectors(connectMs: number, connection: HttpConnection = {}): 
   const plain = buildConnector({ timeout: connectMs }) as unknown as Connector;
   const { ca, cert, key } = connection;
   const hasCertificates = ca !== undefined || cert !== undefined || key !== undefined;
-  let certified: Connector | undefined;
+  let certificateConnector: Connector | undefined;
 
   function withCertificates(): Connector {
     const secureContext = secureContextOf(connection, process.env);
@@ -41,7 +41,9 @@ export function connectors(connectMs: number, connection: HttpConnection = {}): 
       });
     }
     if (!hasCertificates) return plain;
-    return withTimeout(connectMs, async (options, signal) => open((certified ??= withCertificates()), options, signal));
+    return withTimeout(connectMs, async (options, signal) =>
+      open((certificateConnector ??= withCertificates()), options, signal),
+    );
   };
 }
 
@@ -57,14 +59,14 @@ function open(connector: Connector, options: Options, signal: AbortSignal): Prom
 }
 
 /** Returns a connector that opens the socket asynchronously, within a time limit. */
-function withTimeout(ms: number, opened: (options: Options, signal: AbortSignal) => Promise<Socket>): Connector {
+function withTimeout(ms: number, openSocket: (options: Options, signal: AbortSignal) => Promise<Socket>): Connector {
   return (options, callback) => {
     const controller = new AbortController();
     const timer = setTimeout(() => {
       const error = new Error(`No connection within ${ms} ms`);
       controller.abort(Object.assign(error, { code: "ETIMEDOUT", syscall: "connect" }));
     }, ms);
-    opened(options, controller.signal)
+    openSocket(options, controller.signal)
       .finally(() => clearTimeout(timer))
       .then(
         (socket) => callback(null, socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS)),

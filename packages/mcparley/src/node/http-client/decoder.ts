@@ -17,10 +17,10 @@ export interface BodyDecoder {
 /** Returns the decoder for a `content-encoding`. Unknown encodings are ignored, as by `fetch`. */
 export function decoderFor(encodings: string): BodyDecoder | undefined {
   const names = encodings.split(",").toReversed();
-  const [first, ...others] = names.flatMap((name) => decoderOf(name.trim().toLowerCase()) ?? []);
+  const [first, ...furtherDecoders] = names.flatMap((name) => decoderOf(name.trim().toLowerCase()) ?? []);
   if (!first) return undefined;
   // The reader of the last stream gets the error.
-  const last = others.reduce((from, to) => pipeline(from, to, () => {}), first);
+  const last = furtherDecoders.reduce((source, target) => pipeline(source, target, () => {}), first);
   return { first, last };
 }
 

@@ -14,10 +14,10 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   readonly reply: Promise<HttpReply>;
   readonly #signal: AbortSignal | null | undefined;
   readonly #onReceived: SendInit["onReceived"];
-  readonly #ended: (isReusable: boolean) => void;
+  readonly #onEnd: (isReusable: boolean) => void;
   readonly #connection: { reasonOf(error: Error): Error };
   /** Bytes of the body that have arrived. */
-  #received = 0;
+  #receivedBytes = 0;
   /** Bytes of the body that were announced. 0 if they are unknown. */
   #length = 0;
   #resolve!: (reply: HttpReply) => void;
@@ -28,17 +28,17 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   #isEnded = false;
 
   /**
-   * The signal ends the exchange, with its reason as the error. `ended` is called once at the end. `isReusable`: the connection
+   * The signal ends the exchange, with its reason as the error. `onEnd` is called once at the end. `isReusable`: the connection
    * can be used for another request. `connection` explains its errors.
    */
   constructor(
     { signal, onReceived }: SendInit,
     connection: { reasonOf(error: Error): Error },
-    ended: (isReusable: boolean) => void,
+    onEnd: (isReusable: boolean) => void,
   ) {
     this.#signal = signal;
     this.#onReceived = onReceived;
-    this.#ended = ended;
+    this.#onEnd = onEnd;
     this.#connection = connection;
     this.reply = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -57,10 +57,10 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   }
 
   // oxlint-disable-next-line max-params -- undici defines them
-  onResponseStart(_: Controller, status: number, received: IncomingHttpHeaders, statusText = ""): void {
+  onResponseStart(_: Controller, status: number, replyHeaders: IncomingHttpHeaders, statusText = ""): void {
     // A provisional response, such as 103, is followed by another one.
     if (status < 200 || this.#isEnded) return;
-    const headers = headersOf(received);
+    const headers = headersOf(replyHeaders);
     this.#length = Number(headers.get("content-length")) || 0;
     const body = new ArrivingBody(this, this.#length);
     this.#body = body;
@@ -92,19 +92,19 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
     this.#end(true);
   }
 
-  onResponseError(_: Controller, reported: Error): void {
+  onResponseError(_: Controller, undiciError: Error): void {
     if (this.#isEnded) return;
-    const error = this.#connection.reasonOf(reported);
+    const error = this.#connection.reasonOf(undiciError);
     if (this.#body) this.#body.end(error);
     // Without a connection nothing was sent. The errors of some steps do not show it.
     else this.#reject(this.#controller ? error : Object.assign(error, { syscall: "connect" }));
     this.#end(false);
   }
 
-  #report(onReceived: (received: ReceivedPart) => void, part: Buffer): void {
-    this.#received += part.length;
+  #report(onReceived: (receivedPart: ReceivedPart) => void, part: Buffer): void {
+    this.#receivedBytes += part.length;
     guarded(
-      () => onReceived({ bytes: this.#received, total: this.#length || undefined }),
+      () => onReceived({ bytes: this.#receivedBytes, total: this.#length || undefined }),
       (error) => this.#abort(error),
     );
   }
@@ -148,7 +148,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#signal?.removeEventListener("abort", this);
-    this.#ended(isReusable);
+    this.#onEnd(isReusable);
   }
 }
 

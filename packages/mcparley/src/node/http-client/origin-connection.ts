@@ -7,13 +7,13 @@ import type { Connector } from "./connector.ts";
 export interface ConnectionLimits {
   /** Milliseconds after which an idle connection is closed, if the server does not say how long it keeps one. */
   idleMs: number;
-  /** Maximum of these milliseconds, if the server says so. */
+  /** Maximum milliseconds for which an idle connection stays open, if the server states how long it keeps one. */
   maxIdleMs: number;
 }
 
 interface ConnectionOptions extends ConnectionLimits {
   /** Called each time when the server or the idle timeout closes the connection. */
-  closed: () => void;
+  onClose: () => void;
 }
 
 /** A connection to an origin, which sends one request at a time. It is opened with the first request, and again after a close. */
@@ -25,7 +25,7 @@ export class OriginConnection {
   /** The first error of the socket. */
   #error: Error | undefined;
 
-  constructor(origin: string, connector: Connector, { idleMs, maxIdleMs, closed }: ConnectionOptions) {
+  constructor(origin: string, connector: Connector, { idleMs, maxIdleMs, onClose }: ConnectionOptions) {
     this.#client = new Client(origin, {
       connect: (options, callback) => {
         this.#attempt = connector(options, (...result) => {
@@ -42,7 +42,7 @@ export class OriginConnection {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    this.#client.on("disconnect", closed);
+    this.#client.on("disconnect", onClose);
   }
 
   send(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {

@@ -48,14 +48,14 @@ function ownVariable(scheme: "http" | "https", env: Environment): Variable | und
 }
 
 function variable(name: string, env: Environment): Variable | undefined {
-  const found = [name, name.toUpperCase()].find((one) => env[one]);
-  return found === undefined ? undefined : [found, env[found] ?? ""];
+  const variableName = [name, name.toUpperCase()].find((one) => env[one]);
+  return variableName === undefined ? undefined : [variableName, env[variableName] ?? ""];
 }
 
 /** Reads the URL of a proxy. Without a scheme it is http, as in curl. */
 function readProxy(text: string, setting: string): Proxy {
-  const trimmed = text.trim();
-  const full = trimmed.includes("://") ? trimmed : `http://${trimmed}`;
+  const value = text.trim();
+  const full = value.includes("://") ? value : `http://${value}`;
   const url = URL.canParse(full) ? new URL(full) : undefined;
   const form = "http://proxy.example.com:3128";
   if (!url || url.hostname === "" || url.search !== "" || url.hash !== "" || !/^\/?$/.test(url.pathname)) {
@@ -72,17 +72,17 @@ function readProxy(text: string, setting: string): Proxy {
   url.username = "";
   url.password = "";
   if (username === "" && password === "") return { url, authorization: undefined, setting };
-  const credentials = `${decoded(username)}:${decoded(password)}`;
+  const credentials = `${decodeUserInfo(username)}:${decodeUserInfo(password)}`;
   return { url, authorization: `Basic ${Buffer.from(credentials).toString("base64")}`, setting };
 }
 
 /** Decodes a part of a URL. A `%` that encodes nothing is kept. */
-function decoded(text: string): string {
-  return text.replace(/(?:%[\da-f]{2})+/gi, (encoded) => {
+function decodeUserInfo(text: string): string {
+  return text.replace(/(?:%[\da-f]{2})+/gi, (triplets) => {
     try {
-      return decodeURIComponent(encoded);
+      return decodeURIComponent(triplets);
     } catch {
-      return encoded;
+      return triplets;
     }
   });
 }
@@ -125,12 +125,12 @@ function isExcepted(url: URL, list: string): boolean {
 function matches(entry: string, { host, port }: Destination): boolean {
   if (entry === "*") return true;
   if (entry.includes("/")) return isInBlock(entry, host);
-  const [, bracketed, plain, ownPort] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? [];
+  const [, bracketedHost, plain, ownPort] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? [];
   if (ownPort !== undefined && ownPort !== port) return false;
   // An IPv6 address without brackets has no port.
-  const named = bracketed ?? plain ?? entry;
-  if (isIP(named) !== 0 || isIP(host) !== 0) return isInBlock(named, host);
-  const name = domainToASCII(named.replace(/^\*?\./, "").replace(/\.$/, ""));
+  const entryHost = bracketedHost ?? plain ?? entry;
+  if (isIP(entryHost) !== 0 || isIP(host) !== 0) return isInBlock(entryHost, host);
+  const name = domainToASCII(entryHost.replace(/^\*?\./, "").replace(/\.$/, ""));
   return name !== "" && (host === name || host.endsWith(`.${name}`));
 }
 

@@ -1,6 +1,6 @@
 /**
- * Returns a controller with the part of `AbortController` that the client uses. Each request needs one, and few are aborted. One
- * of the platform takes longer to make than the message of the request.
+ * Returns a controller with the part of `AbortController` that the client uses. Each request needs one, and few are aborted. A
+ * controller of the platform takes longer to create than the message of the request.
  */
 export function createController(): AbortController {
   return new QuickController() as unknown as AbortController;

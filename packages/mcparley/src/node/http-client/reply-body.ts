@@ -22,7 +22,7 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
   readonly #length: number;
   #parts: Buffer[] = [];
   /** The start of a long text. The parts follow. */
-  #collected: CollectedBytes | undefined;
+  #collectedBytes: CollectedBytes | undefined;
   #bytes = 0;
   #isEnded = false;
   #error: unknown;
@@ -101,8 +101,8 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
   }
 
   #bytesOf(parts: readonly Buffer[]): Buffer {
-    if (this.#collected) {
-      const { buffer, byteOffset, byteLength } = this.#collected.view;
+    if (this.#collectedBytes) {
+      const { buffer, byteOffset, byteLength } = this.#collectedBytes.view;
       return Buffer.from(buffer, byteOffset, byteLength);
     }
     const [first] = parts;
@@ -112,15 +112,15 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
   /** Moves the parts of a long text to one place. Joined at the end, they would need twice the memory. */
   #collect(): void {
     if (this.#bytes <= JOINED_BYTES) return;
-    this.#collected ??= new CollectedBytes();
-    for (const part of this.#parts) this.#collected.add(part, this.#length);
+    this.#collectedBytes ??= new CollectedBytes();
+    for (const part of this.#parts) this.#collectedBytes.add(part, this.#length);
     this.#parts = [];
   }
 
   #drop(): void {
     this.#parts = [];
-    this.#collected?.clear();
-    this.#collected = undefined;
+    this.#collectedBytes?.clear();
+    this.#collectedBytes = undefined;
   }
 
   cancel(): Promise<void> {

@@ -45,8 +45,8 @@ export class RequestQueue {
   readonly #fast = new Set<Place>();
   #running = 0;
   /** Number of requests that have waited with `turn` and have not entered yet. They have room until the event loop goes on. */
-  #granted = 0;
-  #finished = 0;
+  #grantCount = 0;
+  #finishCount = 0;
   #round = 0;
   #waiting: Waiting[] = [];
   /** The index of the first waiting request. */
@@ -74,9 +74,9 @@ export class RequestQueue {
   }
 
   #grant(): void {
-    if (this.#granted++ > 0) return;
+    if (this.#grantCount++ > 0) return;
     setImmediate(() => {
-      this.#granted = 0;
+      this.#grantCount = 0;
       this.#admitWaiting();
     });
   }
@@ -88,14 +88,14 @@ export class RequestQueue {
    * Rejects with the reason of the signal if it is aborted before, and with `LocalError` `unreachable` after the maximum time.
    */
   enter(signal: AbortSignal | null | undefined, waits?: () => () => void): Place | Promise<Place> {
-    if (this.#granted > 0) {
-      this.#granted--;
+    if (this.#grantCount > 0) {
+      this.#grantCount--;
       return this.#admit();
     }
     if (this.#hasRoom) return this.#admit();
     const resume = waits?.();
-    const entered = this.#wait(signal, () => this.#admit());
-    return resume ? entered.finally(resume) : entered;
+    const waitingPlace = this.#wait(signal, () => this.#admit());
+    return resume ? waitingPlace.finally(resume) : waitingPlace;
   }
 
   /** Calls `admit` when there is room. */
@@ -127,7 +127,7 @@ export class RequestQueue {
 
   /** Frees a place. */
   leave(place: Place): void {
-    this.#finished++;
+    this.#finishCount++;
     this.#running--;
     this.#fast.delete(place);
     if (this.#timer !== undefined) this.#admitWaiting();
@@ -135,7 +135,7 @@ export class RequestQueue {
 
   get #hasRoom(): boolean {
     const { burst, connections } = this.#limits;
-    return this.#fast.size + this.#granted < burst && this.#running + this.#granted < connections;
+    return this.#fast.size + this.#grantCount < burst && this.#running + this.#grantCount < connections;
   }
 
   #admit(): Place {
@@ -159,11 +159,11 @@ export class RequestQueue {
 
   /** Starts a round. */
   #watch(): NodeJS.Timeout {
-    const finishedBefore = this.#finished;
+    const finishedBefore = this.#finishCount;
     const timer = setTimeout(() => {
       // If this process was busy, it first reads the responses that have arrived in the meantime.
       setImmediate(() => {
-        if (this.#timer === timer) this.#endRound(this.#finished === finishedBefore);
+        if (this.#timer === timer) this.#endRound(this.#finishCount === finishedBefore);
       });
     }, this.#limits.roundMs);
     return timer;
@@ -183,12 +183,12 @@ export class RequestQueue {
   #rejectOld(): void {
     const { roundMs, waitMs, connections } = this.#limits;
     const last = this.#round - Math.ceil(waitMs / roundMs);
-    for (let at = this.#waiting[this.#first]; at && at.round <= last; at = this.#waiting[++this.#first]) {
-      if (at.isGone) continue;
+    for (let entry = this.#waiting[this.#first]; entry && entry.round <= last; entry = this.#waiting[++this.#first]) {
+      if (entry.isGone) continue;
       const message =
         `No connection to ${this.#origin} was free within ${waitMs} ms: ${connections} requests wait for replies. ` +
         "Send fewer requests at the same time, or raise connection.maxConnections or connection.maxWaitMs of the target.";
-      at.reject(new LocalError("unreachable", message, { data: { origin: this.#origin, waitMs } }));
+      entry.reject(new LocalError("unreachable", message, { data: { origin: this.#origin, waitMs } }));
     }
   }
 }

@@ -37,7 +37,7 @@ function headerList(headers: Readonly<Record<string, string>>): string[] {
 interface SenderOptions extends Partial<Limits> {
   /** The proxy and the certificates. Default: the proxy of the environment. */
   connection?: HttpConnection | undefined;
-  /** For tests. Default: that of the process. */
+  /** For tests. Default: the environment of the process. */
   env?: Environment;
 }
 
@@ -50,14 +50,14 @@ interface SenderOptions extends Partial<Limits> {
  * Errors have the code of the system or of undici, or are `LocalError` for a proxy or invalid settings. An error before a
  * connection exists has the `syscall` "connect", because the server has certainly not received the request.
  */
-export function createSender({ connection, env = process.env, ...given }: SenderOptions = {}): Send {
-  const limits = { ...limitsOf(connection), ...given };
+export function createSender({ connection, env = process.env, ...limitOptions }: SenderOptions = {}): Send {
+  const limits = { ...limitsOf(connection), ...limitOptions };
   const connectorFor = connectors(limits.connectMs, connection);
   const origins = new Map<string, Origin>();
   const open = (url: URL): Origin => {
     const proxy = proxyFor(url, connection?.proxy, env);
-    const unused = (): void => void origins.delete(url.origin);
-    return new Origin(url.origin, { connector: connectorFor(url, proxy), proxy, limits, unused });
+    const onUnused = (): void => void origins.delete(url.origin);
+    return new Origin(url.origin, { connector: connectorFor(url, proxy), proxy, limits, onUnused });
   };
   const send: Send = (url, init) => {
     const { signal, priority, waits } = init;
@@ -73,8 +73,8 @@ export function createSender({ connection, env = process.env, ...given }: Sender
     if (priority === "high") return origin.send(url, init, undefined);
     const place = origin.queue.enter(signal, waits);
     if (!(place instanceof Promise)) return origin.send(url, init, place);
-    const entered = origin;
-    return place.then((one) => entered.send(url, init, one));
+    const currentOrigin = origin;
+    return place.then((one) => currentOrigin.send(url, init, one));
   };
   send.turn = (url, signal) => origins.get(url.origin)?.queue.turn(signal) ?? Promise.resolve();
   return send;
@@ -102,7 +102,7 @@ interface OriginSettings {
   proxy: Proxy | undefined;
   limits: Limits;
   /** Called when the origin has no connection. */
-  unused: () => void;
+  onUnused: () => void;
 }
 
 /** The connections to one origin. */
@@ -114,7 +114,7 @@ class Origin {
   readonly #settings: OriginSettings;
   /** Connections without a request. The last one was used last. */
   readonly #idle: OriginConnection[] = [];
-  #used = 0;
+  #usedCount = 0;
 
   constructor(name: string, settings: OriginSettings) {
     this.#name = name;
@@ -123,19 +123,19 @@ class Origin {
     this.forwarder = name.startsWith("http:") ? settings.proxy : undefined;
   }
 
-  /** `place` is that of a request that waited in the queue, or could have. */
+  /** `place` is the place of the request in the queue. Undefined for a request that does not enter the queue. */
   send(url: URL, init: SendInit, place: Place | undefined): Promise<HttpReply> {
     const { method = "GET", headers, body } = init;
     const connection = this.#idle.pop() ?? this.#connect();
-    this.#used++;
-    const ended = (isReusable: boolean): void => {
-      this.#used--;
+    this.#usedCount++;
+    const onEnd = (isReusable: boolean): void => {
+      this.#usedCount--;
       if (isReusable && connection.isFlushed) this.#idle.push(connection);
       else connection.destroy();
       if (place) this.queue.leave(place);
-      if (this.#used === 0) this.#checkUse();
+      if (this.#usedCount === 0) this.#checkUse();
     };
-    const exchange = new Exchange(init, connection, ended);
+    const exchange = new Exchange(init, connection, onEnd);
     const list = headerList(headers as Record<string, string>);
     const path = url.pathname + url.search;
     const { forwarder } = this;
@@ -151,7 +151,7 @@ class Origin {
     const { connector, limits } = this.#settings;
     const connection: OriginConnection = new OriginConnection(this.#name, connector, {
       ...limits,
-      closed: () => {
+      onClose: () => {
         const index = this.#idle.indexOf(connection);
         if (index === -1) return;
         this.#idle.splice(index, 1);
@@ -163,11 +163,11 @@ class Origin {
   }
 
   #checkUse(): void {
-    if (this.#used === 0 && this.#idle.length === 0 && this.queue.isEmpty) this.#settings.unused();
+    if (this.#usedCount === 0 && this.#idle.length === 0 && this.queue.isEmpty) this.#settings.onUnused();
   }
 }
 
-/** Throws `LocalError` `unreachable` if the proxy did not forward a request. Other statuses may be those of the server. */
+/** Throws `LocalError` `unreachable` if the proxy did not forward a request. The server may have sent other statuses. */
 function checkForwarded(reply: HttpReply, url: URL, proxy: Proxy): HttpReply {
   if (reply.status !== 407) return reply;
   void reply.body?.cancel();

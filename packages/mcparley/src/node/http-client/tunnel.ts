@@ -39,7 +39,7 @@ export async function openTunnel(url: URL, options: TunnelOptions): Promise<Sock
   }
   if (url.protocol !== "https:") return socket;
   const servername = serverName(url);
-  const secured = connectTls({
+  const tlsSocket = connectTls({
     socket,
     servername,
     // Without a server name, the certificate is compared with this address.
@@ -47,7 +47,7 @@ export async function openTunnel(url: URL, options: TunnelOptions): Promise<Sock
     ALPNProtocols: ["http/1.1"],
     ...(tls && { secureContext: tls }),
   });
-  return whenReady(secured, "secureConnect", signal);
+  return whenReady(tlsSocket, "secureConnect", signal);
 }
 
 /** Returns the reason of an abort, or else the error for an unreachable proxy. A time limit to connect is not an abort. */
@@ -115,11 +115,14 @@ function sendConnect(
 function whenReady(socket: Socket, event: string, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const abort = (): void => void socket.destroy(signal.reason as Error);
-    const closed = Object.assign(new Error("The connection was closed."), { code: "ECONNRESET", syscall: "connect" });
+    const closeError = Object.assign(new Error("The connection was closed."), {
+      code: "ECONNRESET",
+      syscall: "connect",
+    });
     socket.on("error", (error) =>
       reject(signal.aborted ? signal.reason : Object.assign(error, { syscall: "connect" })),
     );
-    socket.once("close", () => reject(closed));
+    socket.once("close", () => reject(closeError));
     socket.once(event, () => {
       signal.removeEventListener("abort", abort);
       resolve(socket);

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { availableParallelism } from "node:os";
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { type Clock, wakefulClock } from "../../rpc/clock.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { printable } from "../../rpc/printable.ts";
 import { memoryStore } from "../../store/memory-store.ts";
@@ -60,7 +60,7 @@ async function runPrimary(options: RunWorkersOptions): Promise<void> {
     // oxlint-disable-next-line no-console -- the default, so that no end of a worker goes unnoticed
     onError: options.onError ?? ((error) => console.error(printable(error.message))),
   });
-  const stopListening = onEndRequest(wakefulClock, pool);
+  const stopListening = onEndRequest(pool);
   const close = (): void => pool.close();
   signal?.addEventListener("abort", close, { once: true });
   if (signal?.aborted) close();
@@ -73,11 +73,11 @@ async function runPrimary(options: RunWorkersOptions): Promise<void> {
 }
 
 /** Closes the pool at the first SIGINT or SIGTERM, and ends the workers at once at the second. */
-function onEndRequest(clock: Clock, pool: WorkerPool): () => void {
+function onEndRequest(pool: WorkerPool): () => void {
   let first: number | undefined;
   const onSignal = (): void => {
-    first ??= clock.now();
-    if (clock.now() - first < sameSignal) pool.close();
+    first ??= Date.now();
+    if (Date.now() - first < sameSignal) pool.close();
     else pool.kill();
   };
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
@@ -94,8 +94,8 @@ function forkWorker(number: number, restarts: number): WorkerProcess {
     kill: () => void worker.process.kill("SIGKILL"),
     onMessage: (listener) => {
       worker.on("message", (message: unknown) => {
-        const own = unwrap<FromWorker>(message);
-        if (own) listener(own);
+        const ownMessage = unwrap<FromWorker>(message);
+        if (ownMessage) listener(ownMessage);
       });
     },
     onExit: (listener) => {
@@ -114,9 +114,9 @@ async function runWorker(
   const store = new RemoteStore((items) => send({ kind: "store", items }));
   const mustClose = new Promise<void>((resolve) => {
     process.on("message", (message) => {
-      const own = unwrap<ToWorker>(message);
-      if (own?.kind === "store") store.receive(own.items);
-      else if (own?.kind === "close") resolve();
+      const ownMessage = unwrap<ToWorker>(message);
+      if (ownMessage?.kind === "store") store.receive(ownMessage.items);
+      else if (ownMessage?.kind === "close") resolve();
     });
     process.on("SIGTERM", () => resolve());
   });
@@ -142,7 +142,7 @@ async function runWorker(
 }
 
 /** Sends a message to the primary process. Calls `done` when it is sent, or cannot be. */
-function send(message: FromWorker, done: () => void = () => {}): void {
-  if (process.connected) process.send?.(wrap(message), undefined, undefined, done);
-  else done();
+function send(message: FromWorker, onSent: () => void = () => {}): void {
+  if (process.connected) process.send?.(wrap(message), undefined, undefined, onSent);
+  else onSent();
 }

@@ -1,15 +1,14 @@
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "../../store/store.ts";
-import { ReadCache } from "./read-cache.ts";
-import { Outbox, type StoreReply, type StoreRequest, type StoreResult } from "./store-messages.ts";
+import { Outbox, type StoreReply, type StoreRequest, type StoreResult, leaseTime } from "./store-messages.ts";
 
 type Tail<T> = T extends [id: number, ...tail: infer Rest] ? Rest : never;
 /** An operation without its number. */
 type Operation = Tail<StoreRequest>;
 
 interface Waiting {
-  readonly since: number;
+  readonly startedAt: number;
   resolve(this: void, result: StoreResult, isLeased: boolean): void;
   reject(this: void, error: Error): void;
 }
@@ -17,7 +16,7 @@ interface Waiting {
 interface Channel {
   readonly listeners: Set<(message: string) => void>;
   /** Resolves when the primary process sends the messages of the channel. */
-  readonly subscribed: Promise<void>;
+  readonly subscription: Promise<void>;
 }
 
 /** Milliseconds after which an operation fails. The primary process answers at once, unless it is stopped. */
@@ -50,11 +49,11 @@ export class RemoteStore implements Store {
 
   async get(key: string): Promise<string | undefined> {
     const now = this.#clock.now();
-    const known = this.#cache.find(key, now);
-    if (known && now < known.until) return known.value;
-    return this.#request(["get", key, known !== undefined], (result, isLeased) => {
+    const entry = this.#cache.find(key, now);
+    if (entry && now < entry.leaseEnd) return entry.value;
+    return this.#request(["get", key, entry !== undefined], (result, isLeased) => {
       const value = result as string | null;
-      if (isLeased && known && value !== null) this.#cache.fill(known, value, now);
+      if (isLeased && entry && value !== null) this.#cache.fill(entry, value, now);
       return value ?? undefined;
     });
   }
@@ -83,8 +82,8 @@ export class RemoteStore implements Store {
     return this.#request(["append", log, value, options], (position) => position as string);
   }
 
-  readFrom(log: string, after: string | undefined, limit: number): Promise<LogEntry[]> {
-    return this.#request(["readFrom", log, after ?? null, limit], (entries) => entries as LogEntry[]);
+  readFrom(log: string, position: string | undefined, limit: number): Promise<LogEntry[]> {
+    return this.#request(["readFrom", log, position ?? null, limit], (entries) => entries as LogEntry[]);
   }
 
   publish(channel: string, message: string): Promise<void> {
@@ -94,17 +93,17 @@ export class RemoteStore implements Store {
   async subscribe(name: string, listener: (message: string) => void): Promise<() => Promise<void>> {
     const channel = this.#channels.get(name) ?? {
       listeners: new Set(),
-      subscribed: this.#request(["subscribe", name], () => {}),
+      subscription: this.#request(["subscribe", name], () => {}),
     };
     this.#channels.set(name, channel);
     // A new function for each subscription, so that one listener can subscribe twice.
-    const own = (message: string): void => listener(message);
-    channel.listeners.add(own);
+    const ownListener = (message: string): void => listener(message);
+    channel.listeners.add(ownListener);
     const leave = (): void => {
-      channel.listeners.delete(own);
+      channel.listeners.delete(ownListener);
       if (channel.listeners.size === 0 && this.#channels.get(name) === channel) this.#channels.delete(name);
     };
-    await channel.subscribed.catch((error: unknown) => {
+    await channel.subscription.catch((error: unknown) => {
       leave();
       throw error;
     });
@@ -145,7 +144,7 @@ export class RemoteStore implements Store {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       this.#waiting.set(id, {
-        since: this.#clock.now(),
+        startedAt: this.#clock.now(),
         resolve: (result, isLeased) => resolve(read(result, isLeased)),
         reject,
       });
@@ -158,18 +157,72 @@ export class RemoteStore implements Store {
   #failLate(): void {
     this.#timer = undefined;
     const limit = this.#clock.now() - timeout;
-    for (const [id, { since, reject }] of this.#waiting) {
-      if (since > limit) break;
+    for (const [id, { startedAt, reject }] of this.#waiting) {
+      if (startedAt > limit) break;
       this.#waiting.delete(id);
       const message = `The primary process has not answered for ${timeout / 1_000} seconds, so the store is unavailable.`;
       reject(new LocalError("store_unavailable", message));
     }
     const [oldest] = this.#waiting.values();
     if (!oldest) return;
-    this.#timer = this.#clock.setTimeout(() => this.#failLate(), oldest.since + timeout - this.#clock.now());
+    this.#timer = this.#clock.setTimeout(() => this.#failLate(), oldest.startedAt + timeout - this.#clock.now());
   }
 }
 
 function isTrue(result: StoreResult): boolean {
   return result === true;
+}
+
+/** A key that was read, with its value if there is a lease for it. */
+interface CachedRead {
+  value: string | undefined;
+  /** The end of the lease. */
+  leaseEnd: number;
+}
+
+/** Maximum length of the values that are added within one lease time, in characters. */
+const maxCacheLength = 8_388_608;
+
+/**
+ * The keys that a worker has read within the last two lease times.
+ *
+ * A worker asks for a lease when it reads a key again that it has not written since. So a session in use is read once per
+ * lease time, and a counter that every process writes is never leased.
+ */
+class ReadCache {
+  #recent = new Map<string, CachedRead>();
+  #older = new Map<string, CachedRead>();
+  #rotateAt = -Infinity;
+  #length = 0;
+
+  /** Returns the entry of a key. Undefined if the key was not read recently. Notes the read. */
+  find(key: string, now: number): CachedRead | undefined {
+    if (now >= this.#rotateAt || this.#length > maxCacheLength) this.#rotate(now);
+    const recent = this.#recent.get(key);
+    if (recent) return recent;
+    const older = this.#older.get(key);
+    this.#recent.set(key, older ?? { value: undefined, leaseEnd: -Infinity });
+    this.#length += key.length + (older?.value?.length ?? 0);
+    return older;
+  }
+
+  /** Stores a value with a lease that starts at `now`. If the key was dropped since, this has no effect. */
+  fill(read: CachedRead, value: string, now: number): void {
+    this.#length += value.length - (read.value?.length ?? 0);
+    read.value = value;
+    read.leaseEnd = now + leaseTime;
+  }
+
+  drop(key: string): void {
+    this.#recent.delete(key);
+    this.#older.delete(key);
+  }
+
+  #rotate(now: number): void {
+    // Both are obsolete if nothing was read for a lease time.
+    this.#older = now >= this.#rotateAt + leaseTime ? new Map() : this.#recent;
+    this.#recent = new Map();
+    this.#length = 0;
+    this.#rotateAt = now + leaseTime;
+  }
 }

@@ -17,10 +17,10 @@ export type StoreRequest =
     ]
   | [id: number, op: "delete", key: string]
   | [id: number, op: "append", log: string, value: string, options: AppendOptions]
-  | [id: number, op: "readFrom", log: string, after: string | null, limit: number]
+  | [id: number, op: "readFrom", log: string, position: string | null, limit: number]
   | [id: number, op: "publish", channel: string, message: string]
   | [id: number, op: "subscribe" | "unsubscribe", channel: string]
-  /** The worker no longer uses its value of a key. `id` is that of the `drop`. */
+  /** The worker has discarded a value. `id` is the one of the `drop`. */
   | [id: number, op: "dropped"];
 
 export type StoreResult = string | boolean | LogEntry[] | null;
@@ -38,7 +38,7 @@ export type StoreReply =
 /** Milliseconds for which a worker may use a value that it has read. A change of the value waits for this time at most. */
 export const leaseTime = 1_000;
 
-/** Collects items and sends those of one turn of the event loop as one message, because each message costs CPU time. */
+/** Sends the items of one turn of the event loop as one message, because each message needs CPU time. */
 export class Outbox<T> {
   readonly #send: (items: T[]) => void;
   #items: T[] = [];

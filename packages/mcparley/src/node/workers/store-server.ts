@@ -36,7 +36,7 @@ export class StoreServer {
   /** By key. The leases that end first are first. */
   readonly #leases = new Map<string, Leases>();
   /** The last change of each key that waits for leases. Later changes of the key wait for it. */
-  readonly #changes = new Map<string, Promise<void>>();
+  readonly #changes = new Map<string, Promise<unknown>>();
   #lastDrop = 0;
 
   constructor(store: Store, clock: Clock = monotonicClock) {
@@ -60,7 +60,7 @@ export class StoreServer {
       },
       close: () => {
         holder.hasEnded = true;
-        for (const dropped of holder.drops.values()) dropped();
+        for (const onDropped of holder.drops.values()) onDropped();
         for (const subscription of holder.subscriptions.values()) void subscription.then((leave) => leave());
       },
     };
@@ -96,10 +96,8 @@ export class StoreServer {
           store.compareAndSet(key, expected ?? undefined, value ?? undefined, options);
         return this.#change(key, holder, set);
       }
-      case "delete": {
-        const [, , key] = request;
-        return this.#change(key, holder, () => store.delete(key));
-      }
+      case "delete":
+        return this.#change(request[2], holder, () => store.delete(request[2]));
       case "append":
         return store.append(request[2], request[3], request[4]);
       case "readFrom":
@@ -119,9 +117,8 @@ export class StoreServer {
         const [, , channel] = request;
         const subscription = holder.subscriptions.get(channel);
         holder.subscriptions.delete(channel);
-        await (
-          await subscription
-        )?.();
+        const leave = await subscription;
+        await leave?.();
         return null;
       }
       default:
@@ -144,37 +141,34 @@ export class StoreServer {
   }
 
   /** Changes the value of a key when no other worker uses the old value any more. */
-  #change<T>(key: string, by: Holder, change: () => Promise<T>): Promise<T> {
+  #change<T>(key: string, writer: Holder, change: () => Promise<T>): Promise<T> {
     const earlier = this.#changes.get(key);
-    const leases = [...(this.#leases.get(key) ?? [])].filter(([holder]) => holder !== by && !holder.hasEnded);
+    const leases = [...(this.#leases.get(key) ?? [])].filter(([holder]) => holder !== writer && !holder.hasEnded);
     this.#leases.delete(key);
     if (!earlier && leases.length === 0) return change();
-    const changed = (async () => {
-      await Promise.all([earlier, ...leases.map(([holder, until]) => this.#revoke(key, holder, until))]);
+    const result = (async () => {
+      await Promise.all([earlier, ...leases.map(([holder, leaseEnd]) => this.#revoke(key, holder, leaseEnd))]);
       return change();
     })();
-    const settled = changed.then(
-      () => {},
-      () => {},
-    );
-    this.#changes.set(key, settled);
-    void settled.then(() => {
-      if (this.#changes.get(key) === settled) this.#changes.delete(key);
+    const completion = Promise.allSettled([result]);
+    this.#changes.set(key, completion);
+    void completion.then(() => {
+      if (this.#changes.get(key) === completion) this.#changes.delete(key);
     });
-    return changed;
+    return result;
   }
 
-  /** Resolves when a worker no longer uses its value of a key. */
-  #revoke(key: string, holder: Holder, until: number): Promise<void> {
+  /** Takes back the lease of a worker. Resolves when the worker no longer uses the value that it has read. */
+  #revoke(key: string, holder: Holder, leaseEnd: number): Promise<void> {
     const id = ++this.#lastDrop;
     return new Promise((resolve) => {
-      const dropped = (): void => {
+      const onDropped = (): void => {
         holder.drops.delete(id);
         this.#clock.clearTimeout(timer);
         resolve();
       };
-      const timer = this.#clock.setTimeout(dropped, Math.max(0, until - this.#clock.now()));
-      holder.drops.set(id, dropped);
+      const timer = this.#clock.setTimeout(onDropped, Math.max(0, leaseEnd - this.#clock.now()));
+      holder.drops.set(id, onDropped);
       holder.outbox.push(["drop", id, key]);
     });
   }

@@ -20,7 +20,7 @@ export type FromWorker =
 /** A message of the primary process to a worker. */
 export type ToWorker = { kind: "store"; items: StoreReply[] } | { kind: "close" };
 
-/** The member of a message between processes that has a message of this library. Programs send other messages as well. */
+/** The member of an IPC message that contains a message of this library. Programs send other messages on the same channel. */
 const envelope = "mcparley:workers";
 
 export function wrap(message: FromWorker | ToWorker): object {

@@ -70,7 +70,7 @@ export class WorkerPool {
   #url: string | undefined;
   #failure: Error | undefined;
   #killTimer: unknown;
-  #ended: () => void = () => {};
+  #resolveEnd: () => void = () => {};
 
   constructor(init: WorkerPoolInit) {
     this.#init = init;
@@ -88,11 +88,11 @@ export class WorkerPool {
 
   /** Starts the workers. Resolves when all have ended after `close`. Rejects if one cannot start, or ends again and again. */
   async run(): Promise<void> {
-    const ended = new Promise<void>((resolve) => (this.#ended = resolve));
+    const allEnded = new Promise<void>((resolve) => (this.#resolveEnd = resolve));
     // One first, so that an error that each of them would have is reported once.
     if (this.#state === "starting") this.#fork(this.#slots[0]!);
     else this.#finishIfEnded();
-    await ended;
+    await allEnded;
     if (this.#failure) throw this.#failure;
   }
 
@@ -148,7 +148,7 @@ export class WorkerPool {
     slot.isReady = true;
     if (this.#state !== "starting") return;
     this.#url ??= url;
-    if (slot.number === 1) for (const other of this.#slots.slice(1)) this.#fork(other);
+    if (slot.number === 1) for (const otherSlot of this.#slots.slice(1)) this.#fork(otherSlot);
     if (!this.#slots.every(({ isReady }) => isReady)) return;
     this.#state = "running";
     this.#init.onReady(this.#url);
@@ -168,9 +168,9 @@ export class WorkerPool {
     slot.failures = clock.now() - slot.startedAt < steadyTime ? slot.failures + 1 : 0;
     const reason = startError ? `${what}, because it could not start: ${startError.message.replace(/\.$/, "")}` : what;
     if (slot.failures >= maxFailures) {
-      const often = `This was the ${maxFailures}th time in a row within ${steadyTime / 1_000} seconds of its start, so the server ends.`;
+      const explanation = `This was the ${maxFailures}th time in a row within ${steadyTime / 1_000} seconds of its start, so the server ends.`;
       return this.#fail(
-        new LocalError("exited", `${reason}. ${often}`, startError && { cause: readError(startError) }),
+        new LocalError("exited", `${reason}. ${explanation}`, startError && { cause: readError(startError) }),
       );
     }
     const delay = slot.failures === 0 ? 0 : firstDelay * 2 ** (slot.failures - 1);
@@ -187,6 +187,6 @@ export class WorkerPool {
   #finishIfEnded(): void {
     if (this.#slots.some(({ process }) => process)) return;
     this.#init.clock.clearTimeout(this.#killTimer);
-    this.#ended();
+    this.#resolveEnd();
   }
 }

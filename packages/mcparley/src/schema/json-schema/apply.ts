@@ -4,7 +4,7 @@ import type { PatternEngine } from "./patterns.ts";
 import { Evaluated, type Run } from "./run.ts";
 
 /** Checks a value against one keyword, or a few that belong together. */
-export type Check<T = unknown> = (value: T, run: Run, evaluated: Evaluated | undefined) => boolean;
+export type Check<T = unknown> = (value: T, run: Run, evaluation: Evaluated | undefined) => boolean;
 
 /** The types of JSON Schema, as bits. An integer has both number bits. */
 export const Type: Readonly<Record<TypeName, number>> = {
@@ -56,7 +56,7 @@ export interface Compiler {
 
 /** Returns whether a value fits a schema. Throws TooComplex if the budget of steps does not suffice. */
 // oxlint-disable-next-line max-params -- called for each value and subschema, so it must not allocate
-export function apply(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
+export function apply(node: Node, value: unknown, run: Run, evaluation: Evaluated | undefined): boolean {
   run.take(node.cost);
   if (run.isFull) return false;
   const type = typeOf(value);
@@ -67,9 +67,9 @@ export function apply(node: Node, value: unknown, run: Run, evaluated: Evaluated
   const { scope } = run;
   if (node.isScope && scope?.resource !== node.place.resource)
     run.scope = { resource: node.place.resource, outer: scope };
-  const own = node.last.length > 0 ? new Evaluated() : evaluated;
-  const fits = passes(checks, value, run, own) && passes(node.last, value, run, own);
-  if (fits && evaluated && own && own !== evaluated) evaluated.addFrom(own, run);
+  const ownEvaluation = node.last.length > 0 ? new Evaluated() : evaluation;
+  const fits = passes(checks, value, run, ownEvaluation) && passes(node.last, value, run, ownEvaluation);
+  if (fits && evaluation && ownEvaluation && ownEvaluation !== evaluation) evaluation.addFrom(ownEvaluation, run);
   run.scope = scope;
   run.leave();
   return fits;
@@ -77,10 +77,10 @@ export function apply(node: Node, value: unknown, run: Run, evaluated: Evaluated
 
 /** The same as `every`, without a closure for each value. */
 // oxlint-disable-next-line max-params -- called for each value and subschema, so it must not allocate
-function passes(checks: readonly Check<any>[], value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
+function passes(checks: readonly Check<any>[], value: unknown, run: Run, evaluation: Evaluated | undefined): boolean {
   let fits = true;
   for (const check of checks) {
-    if (check(value, run, evaluated)) continue;
+    if (check(value, run, evaluation)) continue;
     if (!run.findings || run.isFull) return false;
     fits = false;
   }
@@ -89,15 +89,15 @@ function passes(checks: readonly Check<any>[], value: unknown, run: Run, evaluat
 
 /** Applies a schema without reporting issues. */
 // oxlint-disable-next-line max-params -- called for each property name and alternative, so it must not allocate
-export function applySilently(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
-  if (!run.findings) return apply(node, value, run, evaluated);
-  return run.isolated(undefined, () => apply(node, value, run, evaluated));
+export function applySilently(node: Node, value: unknown, run: Run, evaluation: Evaluated | undefined): boolean {
+  if (!run.findings) return apply(node, value, run, evaluation);
+  return run.isolate(undefined, () => apply(node, value, run, evaluation));
 }
 
 /** Applies a schema to a property or an item. */
 // oxlint-disable-next-line max-params -- called for each property and item, so it must not allocate
 export function applyAt(node: Node, value: unknown, key: string | number, run: Run): boolean {
-  return run.findings ? run.at(key, () => apply(node, value, run, undefined)) : apply(node, value, run, undefined);
+  return run.findings ? run.checkAt(key, () => apply(node, value, run, undefined)) : apply(node, value, run, undefined);
 }
 
 function typeOf(value: unknown): number {

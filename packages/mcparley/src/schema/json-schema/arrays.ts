@@ -1,5 +1,5 @@
 import { isList } from "../../rpc/messages.ts";
-import { counted } from "../schema.ts";
+import { formatCount } from "../schema.ts";
 import { type Check, type Compiler, type Node, applyAt } from "./apply.ts";
 import { ValueSet } from "./equality.ts";
 import type { CheckedSchema } from "./keywords.ts";
@@ -22,8 +22,8 @@ function countItems({ minItems, maxItems }: CheckedSchema): Check<Items> | undef
   if (minItems === undefined && maxItems === undefined) return undefined;
   const min = minItems ?? 0;
   const max = maxItems ?? Infinity;
-  const tooFew = `must have at least ${counted(min, "item", "items")}`;
-  const tooMany = `must have at most ${counted(max, "item", "items")}`;
+  const tooFew = `must have at least ${formatCount(min, "item", "items")}`;
+  const tooMany = `must have at most ${formatCount(max, "item", "items")}`;
   return ({ length }, run) => {
     if (length < min) return run.fail("minItems", tooFew);
     return length <= max || run.fail("maxItems", tooMany);
@@ -31,10 +31,11 @@ function countItems({ minItems, maxItems }: CheckedSchema): Check<Items> | undef
 }
 
 const hasUniqueItems: Check<Items> = (value, run) => {
-  const known = new ValueSet();
+  const seenValues = new ValueSet();
   run.take(value.length);
   for (const [index, item] of value.entries()) {
-    if (!known.add(item, run)) return run.fail("uniqueItems", `must not have the same item twice; see index ${index}`);
+    if (!seenValues.add(item, run))
+      return run.fail("uniqueItems", `must not have the same item twice; see index ${index}`);
   }
   return true;
 };
@@ -42,20 +43,20 @@ const hasUniqueItems: Check<Items> = (value, run) => {
 /** `prefixItems` and `items`. Up to 2019-09: `items` as a list, and `additionalItems`. */
 function itemsCheck(schema: CheckedSchema, compiler: Compiler): Check<Items> | undefined {
   const { items, prefixItems = [], additionalItems } = schema;
-  const known = compiler.dialect === "2020-12" ? prefixItems : [];
-  const { prefix, rest } = isList(items) ? { prefix: items, rest: additionalItems } : { prefix: known, rest: items };
-  const first = prefix.map((below) => compiler.node(below));
-  const others = rest === undefined ? undefined : compiler.node(rest);
-  if (first.length === 0 && !others) return undefined;
-  return (value, run, evaluated) => {
-    const end = others ? value.length : Math.min(first.length, value.length);
+  const defaultPrefix = compiler.dialect === "2020-12" ? prefixItems : [];
+  const [prefix, restSchema] = isList(items) ? [items, additionalItems] : [defaultPrefix, items];
+  const first = prefix.map((item) => compiler.node(item));
+  const restNode = restSchema === undefined ? undefined : compiler.node(restSchema);
+  if (first.length === 0 && !restNode) return undefined;
+  return (value, run, evaluation) => {
+    const end = restNode ? value.length : Math.min(first.length, value.length);
     let fits = true;
     for (let index = 0; index < end; index++) {
-      if (applyAt(first[index] ?? others!, value[index], index, run)) continue;
+      if (applyAt(first[index] ?? restNode!, value[index], index, run)) continue;
       if (!run.findings) return false;
       fits = false;
     }
-    evaluated?.addItems(end);
+    evaluation?.addItems(end);
     return fits;
   };
 }
@@ -66,38 +67,38 @@ function contains(schema: CheckedSchema, compiler: Compiler): Check<Items> | und
   const { minContains = 1, maxContains = Infinity }: CheckedSchema = compiler.knows("minContains") ? schema : {};
   const rule = 'match the schema in "contains"';
   const marks = compiler.dialect === "2020-12";
-  return (value, run, evaluated) => {
-    const { unchecked } = run;
+  return (value, run, evaluation) => {
+    const { uncheckedCount } = run;
     let count = 0;
     for (const [index, item] of value.entries()) {
-      if (!run.isolated(undefined, () => applyAt(node, item, index, run))) continue;
+      if (!run.isolate(undefined, () => applyAt(node, item, index, run))) continue;
       count++;
-      if (marks) evaluated?.add(index);
+      if (marks) evaluation?.add(index);
       else if (count >= minContains && maxContains === Infinity) break;
     }
     if (count < minContains)
       return run.fail(
         "contains",
-        `must have at least ${counted(minContains, "item", "items")} that ${rule}, not ${count}`,
+        `must have at least ${formatCount(minContains, "item", "items")} that ${rule}, not ${count}`,
       );
-    if (count <= maxContains || run.unchecked > unchecked) return true;
+    if (count <= maxContains || run.uncheckedCount > uncheckedCount) return true;
     return run.fail(
       "contains",
-      `must have at most ${counted(maxContains, "item", "items")} that ${rule}, not ${count}`,
+      `must have at most ${formatCount(maxContains, "item", "items")} that ${rule}, not ${count}`,
     );
   };
 }
 
 /** Applies `unevaluatedItems` to the items that no other keyword has evaluated. */
 export function unevaluatedItems(node: Node): Check {
-  return (value, run, evaluated) => {
+  return (value, run, evaluation) => {
     if (!Array.isArray(value)) return true;
     const fits = every(
       value.entries(),
       run,
-      ([index, item]) => evaluated?.has(index) || applyAt(node, item, index, run),
+      ([index, item]) => evaluation?.has(index) || applyAt(node, item, index, run),
     );
-    evaluated?.addItems(value.length);
+    evaluation?.addItems(value.length);
     return fits;
   };
 }

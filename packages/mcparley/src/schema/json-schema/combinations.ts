@@ -7,7 +7,7 @@ import { Evaluated, type Finding, type Run, every } from "./run.ts";
 /** Returns the checks of the keywords that apply other schemas to the same value. */
 export function combinationChecks(schema: CheckedSchema, compiler: Compiler): Check[] {
   const nodes = (list: readonly Subschema[] | undefined): Node[] | undefined =>
-    list?.map((below) => compiler.node(below));
+    list?.map((subschema) => compiler.node(subschema));
   const checks = [
     allOf(nodes(schema.allOf)),
     alternatives("anyOf", nodes(schema.anyOf)),
@@ -20,7 +20,7 @@ export function combinationChecks(schema: CheckedSchema, compiler: Compiler): Ch
 
 /** Applies the target of a `$ref`. */
 export function referenceTo(node: Node): Check {
-  return (value, run, evaluated) => apply(node, value, run, evaluated);
+  return (value, run, evaluation) => apply(node, value, run, evaluation);
 }
 
 /**
@@ -29,18 +29,18 @@ export function referenceTo(node: Node): Check {
  */
 export function dynamicReferenceTo({ initial, anchor }: DynamicReference, compiler: Compiler): Check {
   if (anchor === undefined) return referenceTo(compiler.nodeAt(initial));
-  return (value, run, evaluated) => {
+  return (value, run, evaluation) => {
     let target = initial;
     for (let { scope } = run; scope; scope = scope.outer) {
       run.take(1);
       target = scope.resource.dynamicAnchors.get(anchor) ?? target;
     }
-    return apply(compiler.nodeAt(target), value, run, evaluated);
+    return apply(compiler.nodeAt(target), value, run, evaluation);
   };
 }
 
 function allOf(nodes: readonly Node[] | undefined): Check | undefined {
-  return nodes && ((value, run, evaluated) => every(nodes, run, (node) => apply(node, value, run, evaluated)));
+  return nodes && ((value, run, evaluation) => every(nodes, run, (node) => apply(node, value, run, evaluation)));
 }
 
 /** `anyOf` and `oneOf`. */
@@ -48,16 +48,16 @@ function alternatives(keyword: "anyOf" | "oneOf", nodes: readonly Node[] | undef
   if (!nodes) return undefined;
   const checks = nodes.map(silently);
   const fail = failAlternatives(keyword, nodes);
-  return (value, run, evaluated) => {
-    const { unchecked } = run;
+  return (value, run, evaluation) => {
+    const { uncheckedCount } = run;
     let count = 0;
     for (const matches of checks) {
-      if (!matches(value, run, evaluated)) continue;
+      if (!matches(value, run, evaluation)) continue;
       count++;
       if (keyword === "anyOf") {
         // Without `unevaluatedProperties` above, the properties that the others evaluate do not matter.
-        if (!evaluated) break;
-      } else if (count > 1 && run.unchecked === unchecked) {
+        if (!evaluation) break;
+      } else if (count > 1 && run.uncheckedCount === uncheckedCount) {
         return run.fail(keyword, `must match exactly one of the ${nodes.length} alternatives, but matches several`);
       }
     }
@@ -69,9 +69,9 @@ function not(node: Node | undefined): Check | undefined {
   return (
     node &&
     ((value, run) => {
-      const { unchecked } = run;
+      const { uncheckedCount } = run;
       const fits = !applySilently(node, value, run, undefined);
-      return fits || run.unchecked > unchecked || run.fail("not", 'must not match the schema in "not"');
+      return fits || run.uncheckedCount > uncheckedCount || run.fail("not", 'must not match the schema in "not"');
     })
   );
 }
@@ -82,10 +82,10 @@ function conditional(schema: CheckedSchema, compiler: Compiler): Check | undefin
   const test = silently(compiler.node(condition));
   const consequence = whenTrue === undefined ? undefined : compiler.node(whenTrue);
   const alternative = whenFalse === undefined ? undefined : compiler.node(whenFalse);
-  return (value, run, evaluated) => {
-    const { unchecked } = run;
-    const branch = test(value, run, evaluated) ? consequence : alternative;
-    return branch === undefined || run.unchecked > unchecked || apply(branch, value, run, evaluated);
+  return (value, run, evaluation) => {
+    const { uncheckedCount } = run;
+    const branch = test(value, run, evaluation) ? consequence : alternative;
+    return branch === undefined || run.uncheckedCount > uncheckedCount || apply(branch, value, run, evaluation);
   };
 }
 
@@ -93,10 +93,10 @@ function conditional(schema: CheckedSchema, compiler: Compiler): Check | undefin
  * Applies one of several schemas without reporting. If the value fits, adds its evaluated properties to the outer schema.
  */
 function silently(node: Node): Check {
-  return (value, run, evaluated) => {
-    const own = evaluated && new Evaluated();
-    const fits = applySilently(node, value, run, own);
-    if (fits && own) evaluated.addFrom(own, run);
+  return (value, run, evaluation) => {
+    const ownEvaluation = evaluation && new Evaluated();
+    const fits = applySilently(node, value, run, ownEvaluation);
+    if (fits && ownEvaluation) evaluation.addFrom(ownEvaluation, run);
     return fits;
   };
 }
@@ -114,10 +114,10 @@ function failAlternatives(keyword: string, nodes: readonly Node[]): (value: unkn
     const close: Finding[] = [];
     for (const node of nodes) {
       if (close.length >= MAX_ISSUES) break;
-      const reported: Finding[] = [];
-      run.isolated(reported, () => apply(node, value, run, undefined));
-      if (all.length < MAX_ISSUES) all.push(...reported);
-      if (!reported.some((finding) => isDecisive(finding, path))) close.push(...reported);
+      const reportedFindings: Finding[] = [];
+      run.isolate(reportedFindings, () => apply(node, value, run, undefined));
+      if (all.length < MAX_ISSUES) all.push(...reportedFindings);
+      if (!reportedFindings.some((finding) => isDecisive(finding, path))) close.push(...reportedFindings);
     }
     for (const finding of close.length > 0 ? close : all) run.add(finding);
     return false;

@@ -76,7 +76,7 @@ class DocumentCompiler implements Compiler {
   readonly #isExhaustive: boolean;
   readonly #document: SchemaDocument;
   readonly #nodes = new Map<Place, Node>();
-  readonly #unfinished: Node[] = [];
+  readonly #pendingNodes: Node[] = [];
   readonly #true: Node;
   readonly #false: Node;
 
@@ -95,7 +95,7 @@ class DocumentCompiler implements Compiler {
     const root = this.nodeAt(this.#document.root);
     for (const { dynamicAnchors } of this.#document.resources)
       for (const place of dynamicAnchors.values()) this.nodeAt(place);
-    for (let node = this.#unfinished.pop(); node; node = this.#unfinished.pop()) this.#fill(node);
+    for (let node = this.#pendingNodes.pop(); node; node = this.#pendingNodes.pop()) this.#fill(node);
     return root;
   }
 
@@ -114,7 +114,7 @@ class DocumentCompiler implements Compiler {
     if (!node) {
       node = this.#emptyNode(place);
       this.#nodes.set(place, node);
-      this.#unfinished.push(node);
+      this.#pendingNodes.push(node);
     }
     return node;
   }
@@ -129,7 +129,7 @@ class DocumentCompiler implements Compiler {
     const { place, checks } = node;
     const { schema, reference, dynamicReference } = place;
     if (!isObject(schema)) return;
-    const checked = schema as CheckedSchema;
+    const checkedSchema = schema as CheckedSchema;
     const add = (kind: Kind | "any", check: Check<any>): void => {
       for (const each of kind === "any" ? kinds : [kind]) checks[each].push(check);
       node.cost++;
@@ -137,7 +137,7 @@ class DocumentCompiler implements Compiler {
     if (reference) add("any", referenceTo(this.nodeAt(reference)));
     // Up to draft-07, everything beside a $ref is ignored.
     if (reference && this.dialect.startsWith("draft")) return;
-    const { type, properties = {}, unevaluatedItems: items, unevaluatedProperties: others } = checked;
+    const { type, properties = {}, unevaluatedItems: items, unevaluatedProperties: otherProperties } = checkedSchema;
     if (type !== undefined) {
       const names = [type].flat();
       node.types = names.reduce((bits, name) => bits | Type[name], 0);
@@ -147,20 +147,20 @@ class DocumentCompiler implements Compiler {
     let isLeaf = true;
     for (const keyword of Object.keys(schema)) {
       const [kind, make] = (Object.hasOwn(valueKeywords, keyword) && valueKeywords[keyword]) || [];
-      const check = make && this.knows(keyword) ? make(schema[keyword], checked, this) : undefined;
+      const check = make && this.knows(keyword) ? make(schema[keyword], checkedSchema, this) : undefined;
       if (check) add(kind!, check);
       isLeaf &&= make !== undefined || simple.test(keyword);
     }
     // Most subschemas have none of the other keywords.
     if (!isLeaf) {
-      for (const check of objectChecks(checked, this)) add("object", check);
-      for (const check of arrayChecks(checked, this)) add("array", check);
-      for (const check of combinationChecks(checked, this)) add("any", check);
+      for (const check of objectChecks(checkedSchema, this)) add("object", check);
+      for (const check of arrayChecks(checkedSchema, this)) add("array", check);
+      for (const check of combinationChecks(checkedSchema, this)) add("any", check);
     }
     if (dynamicReference) add("any", dynamicReferenceTo(dynamicReference, this));
     if (items !== undefined && this.knows("unevaluatedItems")) node.last.push(unevaluatedItems(this.node(items)));
-    if (others !== undefined && this.knows("unevaluatedProperties")) {
-      node.last.push(unevaluatedProperties(this.node(others)));
+    if (otherProperties !== undefined && this.knows("unevaluatedProperties")) {
+      node.last.push(unevaluatedProperties(this.node(otherProperties)));
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
+import { decodePercent } from "../../rpc/percent-encoding.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
 import { type Dialect, dialectOf, subschemasOf } from "./keywords.ts";
 import { type CheckKeywords, keywordCheck } from "./shapes.ts";
@@ -78,10 +79,11 @@ export function readDocument(schema: JsonSchema | boolean, options: DocumentOpti
 }
 
 function dialectAt(schema: JsonSchema | boolean, pointer: string): Dialect {
-  const named = isObject(schema) ? schema["$schema"] : undefined;
-  const supported = "2020-12, 2019-09, draft-07 or draft-04";
+  const dialectUri = isObject(schema) ? schema["$schema"] : undefined;
+  const dialects = "2020-12, 2019-09, draft-07 or draft-04";
   return (
-    dialectOf(named) ?? refuse("unsupported_dialect", `has ${show(named)} at ${pointer}/$schema; use ${supported}`)
+    dialectOf(dialectUri) ??
+    refuse("unsupported_dialect", `has ${show(dialectUri)} at ${pointer}/$schema; use ${dialects}`)
   );
 }
 
@@ -93,7 +95,7 @@ class DocumentReader {
   readonly #options: DocumentOptions;
   readonly #checkKeywords: CheckKeywords;
   readonly #resources = new Map<string, Resource>();
-  readonly #found: Place[] = [];
+  readonly #foundPlaces: Place[] = [];
   #next = 0;
 
   constructor(dialect: Dialect, options: DocumentOptions) {
@@ -112,7 +114,7 @@ class DocumentReader {
 
   /** Resolves all references. A target that is not a known subschema is added, with its own references. */
   finish(): void {
-    for (let index = 0; index < this.#found.length; index++) this.#resolveReferences(this.#found[index]!);
+    for (let index = 0; index < this.#foundPlaces.length; index++) this.#resolveReferences(this.#foundPlaces[index]!);
   }
 
   get resources(): readonly Resource[] {
@@ -120,13 +122,13 @@ class DocumentReader {
   }
 
   #add(place: Place): void {
-    this.#found.push(place);
-    for (; this.#next < this.#found.length; this.#next++) this.#read(this.#found[this.#next]!);
+    this.#foundPlaces.push(place);
+    for (; this.#next < this.#foundPlaces.length; this.#next++) this.#read(this.#foundPlaces[this.#next]!);
   }
 
   #read(place: Place): void {
     const { schema, pointer, depth } = place;
-    if (depth > MAX_DEPTH || this.#found.length > MAX_SUBSCHEMAS) {
+    if (depth > MAX_DEPTH || this.#foundPlaces.length > MAX_SUBSCHEMAS) {
       refuse("too_complex", `has more than ${MAX_DEPTH} levels or ${MAX_SUBSCHEMAS} subschemas`);
     }
     if (!isObject(schema)) return;
@@ -136,9 +138,9 @@ class DocumentReader {
     }
     this.#checkKeywords(schema, pointer);
     this.#readIdentifiers(place, schema);
-    for (const { schema: below, pointer: step } of subschemasOf(schema, this.#dialect)) {
-      const child = { schema: below, pointer: pointer + step, depth: depth + 1, resource: place.resource };
-      this.#found.push(child);
+    for (const { schema: subschema, pointer: step } of subschemasOf(schema, this.#dialect)) {
+      const child = { schema: subschema, pointer: pointer + step, depth: depth + 1, resource: place.resource };
+      this.#foundPlaces.push(child);
     }
   }
 
@@ -147,8 +149,8 @@ class DocumentReader {
     const isOld = this.#dialect.startsWith("draft");
     const id = schema[this.#dialect === "draft-04" ? "id" : "$id"];
     if (typeof id === "string" && !(isOld && typeof schema["$ref"] === "string")) {
-      const [before, fragment] = splitAtHash(id);
-      if (before) place.resource = this.#addResource(this.#absolute(before, place), place);
+      const [base, fragment] = splitAtHash(id);
+      if (base) place.resource = this.#addResource(this.#absolute(base, place), place);
       if (fragment && isOld) place.resource.anchors.set(fragment, place);
     }
     if (isOld) return;
@@ -162,10 +164,10 @@ class DocumentReader {
   }
 
   #addResource(uri: string, root: Place): Resource {
-    const known = this.#resources.get(uri);
+    const knownResource = this.#resources.get(uri);
     // A document was loaded by its URI and has the same URI as its identifier.
-    if (known?.root === root) return known;
-    if (known) refuse("invalid_schema", `has the identifier ${show(uri)} twice`);
+    if (knownResource?.root === root) return knownResource;
+    if (knownResource) refuse("invalid_schema", `has the identifier ${show(uri)} twice`);
     const resource = { uri, root, anchors: new Map<string, Place>(), dynamicAnchors: new Map<string, Place>() };
     this.#resources.set(uri, resource);
     return resource;
@@ -186,20 +188,21 @@ class DocumentReader {
     this.isDynamic = true;
   }
 
-  #resolve(reference: string, from: Place): Place {
-    const [before, fragment = ""] = splitAtHash(reference);
-    const resource = before ? this.#resourceAt(this.#absolute(before, from), reference) : from.resource;
-    const name = decode(fragment);
+  #resolve(reference: string, source: Place): Place {
+    const [base, fragment = ""] = splitAtHash(reference);
+    const resource = base ? this.#resourceAt(this.#absolute(base, source), reference) : source.resource;
+    const name = decodePercent(fragment) ?? fragment;
     if (name === "") return resource.root;
     const target = name.startsWith("/") ? this.#followPointer(name, resource) : resource.anchors.get(name);
     return (
-      target ?? refuse("invalid_schema", `has a reference ${show(reference)} at ${from.pointer} that does not resolve`)
+      target ??
+      refuse("invalid_schema", `has a reference ${show(reference)} at ${source.pointer} that does not resolve`)
     );
   }
 
   #resourceAt(uri: string, reference: string): Resource {
-    const known = this.#resources.get(uri);
-    if (known) return known;
+    const knownResource = this.#resources.get(uri);
+    if (knownResource) return knownResource;
     const document = this.#options.documents?.get(uri);
     if (document === undefined) {
       const cure = 'copy that schema to "#/$defs/<name>", since schemas are not fetched';
@@ -210,40 +213,37 @@ class DocumentReader {
   }
 
   #followPointer(pointer: string, resource: Resource): Place | undefined {
-    let at: unknown = resource.root.schema;
+    let value: unknown = resource.root.schema;
     let nearest = resource.root;
     for (const step of pointer.slice(1).split("/")) {
       const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-      if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
-      at = Reflect.get(at, key);
-      if (isObject(at)) nearest = this.places.get(at) ?? nearest;
+      if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+      value = Reflect.get(value, key);
+      if (isObject(value)) nearest = this.places.get(value) ?? nearest;
     }
-    const known = isObject(at) ? this.places.get(at) : undefined;
-    if (known) return known;
-    if (!isObject(at) && typeof at !== "boolean") return undefined;
-    const found: Place = { schema: at, pointer: `#${pointer}`, depth: nearest.depth + 1, resource: nearest.resource };
-    this.#add(found);
-    return found;
+    const knownPlace = isObject(value) ? this.places.get(value) : undefined;
+    if (knownPlace) return knownPlace;
+    if (!isObject(value) && typeof value !== "boolean") return undefined;
+    const place: Place = {
+      schema: value,
+      pointer: `#${pointer}`,
+      depth: nearest.depth + 1,
+      resource: nearest.resource,
+    };
+    this.#add(place);
+    return place;
   }
 
-  #absolute(reference: string, from: Place): string {
+  #absolute(reference: string, source: Place): string {
     try {
-      return new URL(reference, from.resource.uri).href;
+      return new URL(reference, source.resource.uri).href;
     } catch {
-      return refuse("invalid_schema", `has ${show(reference)} at ${from.pointer}, which is not a URI reference`);
+      return refuse("invalid_schema", `has ${show(reference)} at ${source.pointer}, which is not a URI reference`);
     }
   }
 }
 
-function splitAtHash(reference: string): [before: string, fragment: string | undefined] {
+function splitAtHash(reference: string): [base: string, fragment: string | undefined] {
   const index = reference.indexOf("#");
   return index === -1 ? [reference, undefined] : [reference.slice(0, index), reference.slice(index + 1)];
-}
-
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }

@@ -54,9 +54,9 @@ function isTime(text: string): boolean {
 
 /** A mailbox of RFC 5321. */
 function isEmail(text: string): boolean {
-  const at = text.lastIndexOf("@");
-  if (at < 1 || at > 64) return false;
-  const [local, domain] = [text.slice(0, at), text.slice(at + 1)];
+  const separator = text.lastIndexOf("@");
+  if (separator < 1 || separator > 64) return false;
+  const [local, domain] = [text.slice(0, separator), text.slice(separator + 1)];
   const isAtoms = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/.test(local);
   if (!isAtoms && !/^"(?:[ !#-[\]-~]|\\[ -~])*"$/.test(local)) return false;
   const [, address] = /^\[(.*)\]$/.exec(domain) ?? [];
@@ -76,16 +76,16 @@ function isIpv4(text: string): boolean {
 
 function isIpv6(text: string): boolean {
   if (text.length > 45) return false;
-  const [before = "", after, more] = text.split("::", 3);
+  const [head = "", tail, more] = text.split("::", 3);
   if (more !== undefined) return false;
-  const groups = [...groupsOf(before), ...groupsOf(after ?? "")];
+  const groups = [...groupsOf(head), ...groupsOf(tail ?? "")];
   const last = groups.at(-1) ?? "";
   const hasIpv4 = last.includes(".");
-  if (hasIpv4 && (!isIpv4(last) || after === "")) return false;
+  if (hasIpv4 && (!isIpv4(last) || tail === "")) return false;
   const count = groups.length + (hasIpv4 ? 1 : 0);
   const hexadecimal = hasIpv4 ? groups.slice(0, -1) : groups;
   if (!hexadecimal.every((group) => /^[0-9A-Fa-f]{1,4}$/.test(group))) return false;
-  return after === undefined ? count === 8 : count < 8;
+  return tail === undefined ? count === 8 : count < 8;
 }
 
 function groupsOf(text: string): string[] {

@@ -163,9 +163,9 @@ const draft201909 = (): Keywords => ({
 });
 
 function draft202012(): Keywords {
-  const { additionalItems: _, ...kept } = draft201909();
+  const { additionalItems: _, ...keywords } = draft201909();
   return {
-    ...kept,
+    ...keywords,
     // These two keywords no longer have an effect, but the meta-schema still checks them.
     $recursiveAnchor: "name",
     $recursiveRef: "string",
@@ -182,15 +182,15 @@ const makers: Readonly<Record<Dialect, () => Keywords>> = {
   "draft-07": draft07,
   "draft-04": draft04,
 };
-const made = new Map<Dialect, Keywords>();
+const cache = new Map<Dialect, Keywords>();
 
 /**
  * Returns the keywords of a dialect. All others have no meaning in the dialect. A table is made on first use, because V8 needs
  * a hidden class for each property that is added to a copy, which is measurable at the start of a process.
  */
 export function keywordsOf(dialect: Dialect): Keywords {
-  let keywords = made.get(dialect);
-  if (!keywords) made.set(dialect, (keywords = makers[dialect]()));
+  let keywords = cache.get(dialect);
+  if (!keywords) cache.set(dialect, (keywords = makers[dialect]()));
   return keywords;
 }
 
@@ -217,11 +217,11 @@ interface Child {
 
 /** Lists the direct subschemas of a schema, without following references. */
 export function subschemasOf(schema: JsonSchema, dialect: Dialect): Child[] {
-  const found: Child[] = [];
-  const add = (below: unknown, keyword: string, key?: string): void => {
-    if (!isObject(below) && typeof below !== "boolean") return;
+  const children: Child[] = [];
+  const add = (subschema: unknown, keyword: string, key?: string): void => {
+    if (!isObject(subschema) && typeof subschema !== "boolean") return;
     const pointer = pointerStep(keyword) + (key === undefined ? "" : pointerStep(key));
-    found.push({ schema: below, keyword, key, pointer });
+    children.push({ schema: subschema, keyword, key, pointer });
   };
   const keywords = keywordsOf(dialect);
   for (const [keyword, value] of Object.entries(schema)) {
@@ -233,16 +233,16 @@ export function subschemasOf(schema: JsonSchema, dialect: Dialect): Child[] {
         break;
       case "schemas":
       case "schemaOrSchemas":
-        if (Array.isArray(value)) value.forEach((below, index) => add(below, keyword, String(index)));
+        if (Array.isArray(value)) value.forEach((subschema, index) => add(subschema, keyword, String(index)));
         else add(value, keyword);
         break;
       case "schemaMap":
       case "patternMap":
       case "dependencies":
-        if (isObject(value)) for (const [key, below] of Object.entries(value)) add(below, keyword, key);
+        if (isObject(value)) for (const [key, subschema] of Object.entries(value)) add(subschema, keyword, key);
         break;
       default:
     }
   }
-  return found;
+  return children;
 }

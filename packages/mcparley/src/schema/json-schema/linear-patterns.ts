@@ -13,14 +13,14 @@ const MAX_SIZE = 10_000;
  * characters, times the size of the pattern's program.
  */
 export function linearPatterns(): PatternEngine {
-  let left = MAX_SIZE;
+  let remainingSize = MAX_SIZE;
   return (source) => {
-    left -= sizeOf(source);
-    if (left < 0) return undefined;
+    remainingSize -= sizeOf(source);
+    if (remainingSize < 0) return undefined;
     try {
-      const compiled = RE2JS.compile(RE2JS.translateRegExp(source));
-      const size = compiled.programSize();
-      return { cost: (text) => 1 + Math.ceil((text.length * size) / 8), test: (text) => compiled.test(text) };
+      const pattern = RE2JS.compile(RE2JS.translateRegExp(source));
+      const size = pattern.programSize();
+      return { cost: (text) => 1 + Math.ceil((text.length * size) / 8), test: (text) => pattern.test(text) };
     } catch {
       return undefined;
     }

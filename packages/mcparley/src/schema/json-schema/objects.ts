@@ -1,5 +1,5 @@
 import { isList } from "../../rpc/messages.ts";
-import { counted, shorten } from "../schema.ts";
+import { formatCount, shorten } from "../schema.ts";
 import { type Check, type Compiler, type Node, apply, applyAt, applySilently } from "./apply.ts";
 import type { CheckedSchema } from "./keywords.ts";
 import { type Run, every } from "./run.ts";
@@ -9,7 +9,7 @@ type Properties = Readonly<Record<string, unknown>>;
 /** Returns the checks of the keywords of objects. */
 export function objectChecks(schema: CheckedSchema, compiler: Compiler): Check<Properties>[] {
   const checks = [
-    required(schema.required),
+    requiredProperties(schema.required),
     countProperties(schema),
     propertiesCheck(schema, compiler),
     propertyNames(schema, compiler),
@@ -18,7 +18,7 @@ export function objectChecks(schema: CheckedSchema, compiler: Compiler): Check<P
   return checks.filter((check) => check !== undefined);
 }
 
-function required(names: readonly string[] = []): Check<Properties> | undefined {
+function requiredProperties(names: readonly string[] = []): Check<Properties> | undefined {
   if (names.length === 0) return undefined;
   return (value, run) =>
     every(names, run, (name) => {
@@ -31,8 +31,8 @@ function countProperties({ minProperties, maxProperties }: CheckedSchema): Check
   if (minProperties === undefined && maxProperties === undefined) return undefined;
   const min = minProperties ?? 0;
   const max = maxProperties ?? Infinity;
-  const tooFew = `must have at least ${counted(min, "property", "properties")}`;
-  const tooMany = `must have at most ${counted(max, "property", "properties")}`;
+  const tooFew = `must have at least ${formatCount(min, "property", "properties")}`;
+  const tooMany = `must have at most ${formatCount(max, "property", "properties")}`;
   return (value, run) => {
     const count = run.keysOf(value).length;
     run.take(count);
@@ -44,18 +44,19 @@ function countProperties({ minProperties, maxProperties }: CheckedSchema): Check
 /** `properties`, `patternProperties` and `additionalProperties`, which are checked together. */
 function propertiesCheck(schema: CheckedSchema, compiler: Compiler): Check<Properties> | undefined {
   const { properties = {}, patternProperties = {}, additionalProperties } = schema;
-  const named = new Map(Object.entries(properties).map(([key, below]) => [key, compiler.node(below)]));
-  const patterns = Object.entries(patternProperties).map(([source, below]) => ({
+  const propertyNodes = new Map(Object.entries(properties).map(([key, subschema]) => [key, compiler.node(subschema)]));
+  const patterns = Object.entries(patternProperties).map(([source, subschema]) => ({
     pattern: compiler.patterns(source),
-    node: compiler.node(below),
+    node: compiler.node(subschema),
   }));
-  const others = additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties));
-  if (named.size === 0 && patterns.length === 0 && !others) return undefined;
-  return (value, run, evaluated) => {
+  const otherCheck =
+    additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties));
+  if (propertyNodes.size === 0 && patterns.length === 0 && !otherCheck) return undefined;
+  return (value, run, evaluation) => {
     let isValid = true;
     for (const key of run.keysOf(value)) {
       run.take(1);
-      const node = named.get(key);
+      const node = propertyNodes.get(key);
       let isKnown = node !== undefined;
       let fits = node === undefined || applyAt(node, value[key], key, run);
       for (const { pattern, node: matching } of patterns) {
@@ -67,11 +68,11 @@ function propertiesCheck(schema: CheckedSchema, compiler: Compiler): Check<Prope
         // If the pattern cannot be evaluated, the property may be one that it allows.
         isKnown = true;
       }
-      if (!isKnown && others) {
-        fits = others(key, value[key], run);
+      if (!isKnown && otherCheck) {
+        fits = otherCheck(key, value[key], run);
         isKnown = true;
       }
-      if (isKnown) evaluated?.add(key);
+      if (isKnown) evaluation?.add(key);
       if (fits) continue;
       if (!run.findings || run.isFull) return false;
       isValid = false;
@@ -84,7 +85,7 @@ function propertiesCheck(schema: CheckedSchema, compiler: Compiler): Check<Prope
 function otherProperty(node: Node): (key: string, value: unknown, run: Run) => boolean {
   return (key, value, run) => {
     if (node.place.schema !== false) return applyAt(node, value, key, run);
-    return run.findings ? run.at(key, () => run.fail("additionalProperties", "is not a known property")) : false;
+    return run.findings ? run.checkAt(key, () => run.fail("additionalProperties", "is not a known property")) : false;
   };
 }
 
@@ -124,23 +125,23 @@ function requiredWith(key: string, names: readonly string[]): Check<Properties> 
 }
 
 function schemaWith(key: string, node: Node): Check<Properties> {
-  return (value, run, evaluated) => {
+  return (value, run, evaluation) => {
     run.take(1);
-    return !Object.hasOwn(value, key) || apply(node, value, run, evaluated);
+    return !Object.hasOwn(value, key) || apply(node, value, run, evaluation);
   };
 }
 
 /** Applies `unevaluatedProperties` to the properties that no other keyword has evaluated. */
 export function unevaluatedProperties(node: Node): Check {
-  const other = otherProperty(node);
-  return (value, run, evaluated) => {
+  const otherCheck = otherProperty(node);
+  return (value, run, evaluation) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return true;
     const properties = value as Properties;
     const fits = every(run.keysOf(value), run, (key) => {
       run.take(1);
-      return evaluated?.has(key) || other(key, properties[key], run);
+      return evaluation?.has(key) || otherCheck(key, properties[key], run);
     });
-    evaluated?.addAll();
+    evaluation?.addAll();
     return fits;
   };
 }

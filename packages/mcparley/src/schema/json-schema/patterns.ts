@@ -13,16 +13,16 @@ export type PatternEngine = (source: string) => Pattern | undefined;
  * patterns of the program's own author.
  */
 export const nativePatterns: PatternEngine = (source) => {
-  const compiled = toRegExp(source);
-  return compiled && new NativePattern(compiled);
+  const regExp = toRegExp(source);
+  return regExp && new NativePattern(regExp);
 };
 
 /** A class, because V8 inlines the methods of one class but not the closures of many patterns. */
 class NativePattern implements Pattern {
-  readonly #compiled: RegExp;
+  readonly #regExp: RegExp;
 
-  constructor(compiled: RegExp) {
-    this.#compiled = compiled;
+  constructor(regExp: RegExp) {
+    this.#regExp = regExp;
   }
 
   cost(text: string): number {
@@ -30,7 +30,7 @@ class NativePattern implements Pattern {
   }
 
   test(text: string): boolean {
-    return this.#compiled.test(text);
+    return this.#regExp.test(text);
   }
 }
 

@@ -42,11 +42,11 @@ export function isRegex(text: string): boolean {
   let position = 0;
   const isProperty = propertyTest();
   while (position < text.length) {
-    const found = matchAt(term, text, position);
-    const parts = found?.groups;
-    if (!found || !parts) return false;
-    position += found[0].length;
-    const { quantifier, group, property: named } = parts;
+    const match = matchAt(term, text, position);
+    const parts = match?.groups;
+    if (!match || !parts) return false;
+    position += match[0].length;
+    const { quantifier, group, property: unicodeProperty } = parts;
     if (quantifier !== undefined) {
       const isOrdered = !parts.most || Number(parts.least) <= Number(parts.most);
       if (!canRepeat || !isOrdered) return false;
@@ -70,7 +70,7 @@ export function isRegex(text: string): boolean {
       position = end;
     } else if (parts.reference !== undefined) references.add(parts.reference);
     else if (parts.number !== undefined) highestReference = Math.max(highestReference, Number(parts.number));
-    else if (named !== undefined && !isProperty(named)) return false;
+    else if (unicodeProperty !== undefined && !isProperty(unicodeProperty)) return false;
   }
   return groups.length === 0 && highestReference <= captures && [...references].every((one) => names.has(one));
 }
@@ -80,19 +80,19 @@ function endOfClass(text: string, position: number, isProperty: (name: string) =
   /** The code point before a hyphen, or -1 for a set of characters. Undefined if the member before was no start of a range. */
   let previous: number | undefined;
   let start: number | undefined;
-  for (let at = position; at < text.length;) {
-    const found = matchAt(member, text, at);
-    const parts = found?.groups;
-    if (!found || !parts) return undefined;
-    const [matched] = found;
-    at += matched.length;
-    if (parts.end !== undefined) return at;
+  for (let index = position; index < text.length;) {
+    const match = matchAt(member, text, index);
+    const parts = match?.groups;
+    if (!match || !parts) return undefined;
+    const [matchedText] = match;
+    index += matchedText.length;
+    if (parts.end !== undefined) return index;
     if (parts.property !== undefined && !isProperty(parts.property)) return undefined;
-    if (matched === "-" && start === undefined && previous !== undefined && text[at] !== "]") {
+    if (matchedText === "-" && start === undefined && previous !== undefined && text[index] !== "]") {
       start = previous;
       continue;
     }
-    const value = parts.set !== undefined || parts.property !== undefined ? -1 : codePointOf(matched);
+    const value = parts.set !== undefined || parts.property !== undefined ? -1 : codePointOf(matchedText);
     if (start === undefined) previous = value;
     else if (start < 0 || value < start) return undefined;
     else previous = undefined;

@@ -32,20 +32,20 @@ export class Run {
   /** The issues so far. Undefined in the first pass, which reports none. */
   findings: Finding[] | undefined;
   /** Number of skipped checks: patterns of a peer that cannot be evaluated. */
-  unchecked = 0;
-  #left: number;
+  uncheckedCount = 0;
+  #remainingSteps: number;
   #depth = 0;
   readonly #path: string[] = [];
   /** The keys of large objects. */
   #keys: Map<object, readonly string[]> | undefined;
 
   constructor(steps: number) {
-    this.#left = steps;
+    this.#remainingSteps = steps;
   }
 
   /** Takes steps from the budget. Throws TooComplex if fewer are left. */
   take(steps: number): void {
-    if ((this.#left -= steps) < 0) throw new TooComplex();
+    if ((this.#remainingSteps -= steps) < 0) throw new TooComplex();
   }
 
   /**
@@ -53,8 +53,8 @@ export class Run {
    * alternatives.
    */
   keysOf(value: object): readonly string[] {
-    const known = this.#keys?.get(value);
-    if (known) return known;
+    const knownKey = this.#keys?.get(value);
+    if (knownKey) return knownKey;
     const keys = Object.keys(value);
     if (keys.length >= MANY_KEYS) (this.#keys ??= new Map()).set(value, keys);
     return keys;
@@ -69,7 +69,7 @@ export class Run {
   }
 
   /** Runs a check of the property or item `key`. */
-  at(key: string | number, check: () => boolean): boolean {
+  checkAt(key: string | number, check: () => boolean): boolean {
     this.#path.push(pointerStep(shorten(String(key))));
     const fits = check();
     this.#path.pop();
@@ -100,12 +100,12 @@ export class Run {
 
   /** Skips a check that cannot be made. Always returns true. */
   skip(): true {
-    this.unchecked++;
+    this.uncheckedCount++;
     return true;
   }
 
   /** Runs a check with a separate list of findings, or with none. */
-  isolated(findings: Finding[] | undefined, check: () => boolean): boolean {
+  isolate(findings: Finding[] | undefined, check: () => boolean): boolean {
     const outer = this.findings;
     this.findings = findings;
     const fits = check();
@@ -151,10 +151,10 @@ export class Evaluated {
     this.#isAll = true;
   }
 
-  addFrom(other: Evaluated, run: Run): void {
-    run.take(other.#keys.size);
-    for (const key of other.#keys) this.#keys.add(key);
-    this.addItems(other.#items);
-    this.#isAll ||= other.#isAll;
+  addFrom(source: Evaluated, run: Run): void {
+    run.take(source.#keys.size);
+    for (const key of source.#keys) this.#keys.add(key);
+    this.addItems(source.#items);
+    this.#isAll ||= source.#isAll;
   }
 }

@@ -17,7 +17,7 @@ const typeNames: readonly unknown[] = ["array", "boolean", "integer", "null", "n
 const isType = (value: unknown): boolean => typeNames.includes(value);
 
 /** For each shape, the end of the sentence "It must be ...", and the check of a value. */
-const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
+const shapes: Readonly<Record<Shape, readonly [form: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
   schema: [anySchema, (value, { isSchema }) => isSchema(value)],
   schemaOrBoolean: [anySchema, (value) => isObject(value) || isBoolean(value)],
   items: [`${anySchema}; use prefixItems for a list`, (value, { isSchema }) => isSchema(value)],
@@ -33,7 +33,7 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
   ],
   dependencies: [
     "an object of schemas or lists of names",
-    (value, { isSchema, isStrings }) => isMap(value, (below) => isSchema(below) || isStrings(below)),
+    (value, { isSchema, isStrings }) => isMap(value, (member) => isSchema(member) || isStrings(member)),
   ],
   stringsMap: ["an object of lists of different names", (value, { isStrings }) => isMap(value, isStrings)],
   strings: ["a list of different strings", (value, { isStrings }) => isStrings(value)],
@@ -78,13 +78,13 @@ export function keywordCheck(dialect: Dialect, anyPattern: boolean): CheckKeywor
       if (!shape) continue;
       const [form, fits] = shapes[shape];
       // In draft-04, `exclusiveMinimum` is a flag that belongs to `minimum`.
-      const bound = keyword.replace("exclusiveM", "m");
-      const isAlone = shape === "flag" && schema[bound] === undefined;
+      const boundKeyword = keyword.replace("exclusiveM", "m");
+      const isAlone = shape === "flag" && schema[boundKeyword] === undefined;
       const isValid = fits(schema[keyword], rules);
       if (isValid && !isAlone) continue;
-      const expected = isValid ? `used with ${bound}` : form;
-      const at = pointer + pointerStep(keyword);
-      refuse("invalid_schema", `has ${show(schema[keyword])} at ${at}, which must be ${expected}`);
+      const description = isValid ? `used with ${boundKeyword}` : form;
+      const path = pointer + pointerStep(keyword);
+      refuse("invalid_schema", `has ${show(schema[keyword])} at ${path}, which must be ${description}`);
     }
   };
 }

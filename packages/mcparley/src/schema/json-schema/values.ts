@@ -1,4 +1,4 @@
-import { counted } from "../schema.ts";
+import { formatCount } from "../schema.ts";
 import type { Check, Compiler, Kind } from "./apply.ts";
 import { ValueSet } from "./equality.ts";
 import { formatSteps, formats } from "./formats.ts";
@@ -24,10 +24,10 @@ export const valueKeywords: Readonly<Record<string, readonly [kind: Kind | "any"
 };
 
 function isOneOf(keyword: string, values: readonly unknown[], message: string): Check {
-  const allowed = new ValueSet();
-  const unlimited = new Run(Infinity);
-  for (const value of values) allowed.add(value, unlimited);
-  return (value, run) => allowed.has(value, run) || run.fail(keyword, message);
+  const allowedValues = new ValueSet();
+  const unlimitedRun = new Run(Infinity);
+  for (const value of values) allowedValues.add(value, unlimitedRun);
+  return (value, run) => allowedValues.has(value, run) || run.fail(keyword, message);
 }
 
 function atLeast(limit: number, isExclusive: boolean): Check<number> {
@@ -54,17 +54,17 @@ interface Decimal {
 
 function toDecimal(value: number): Decimal {
   const [mantissa = "", exponent = "0"] = String(value).split("e");
-  const [whole = "", fraction = ""] = mantissa.split(".");
-  return { digits: BigInt(whole + fraction), places: fraction.length - Number(exponent) };
+  const [integerPart = "", fraction = ""] = mantissa.split(".");
+  return { digits: BigInt(integerPart + fraction), places: fraction.length - Number(exponent) };
 }
 
 /** Compares as decimal fractions: in binary, 0.0075 is no multiple of 0.0001. */
 function isMultiple(value: number, divisor: Decimal, run: Run): boolean {
   const scale = 10 ** divisor.places;
-  const scaled = Math.round(value * scale);
-  if (divisor.places >= 0 && divisor.places <= 22 && Number.isSafeInteger(scaled)) {
+  const scaledValue = Math.round(value * scale);
+  if (divisor.places >= 0 && divisor.places <= 22 && Number.isSafeInteger(scaledValue)) {
     // Division rounds correctly, so this is false exactly if the value has more decimal places than the divisor.
-    return scaled / scale === value && scaled % Number(divisor.digits) === 0;
+    return scaledValue / scale === value && scaledValue % Number(divisor.digits) === 0;
   }
   // Rare: a large number, or a very small divisor.
   run.take(50);
@@ -74,14 +74,14 @@ function isMultiple(value: number, divisor: Decimal, run: Run): boolean {
 }
 
 function minLength(limit: number): Check<string> {
-  const message = `must have at least ${counted(limit, "character", "characters")}`;
+  const message = `must have at least ${formatCount(limit, "character", "characters")}`;
   return (value, run) =>
     (value.length >= limit && (value.length >= 2 * limit || countCharacters(value, run) >= limit)) ||
     run.fail("minLength", message);
 }
 
 function maxLength(limit: number): Check<string> {
-  const message = `must have at most ${counted(limit, "character", "characters")}`;
+  const message = `must have at most ${formatCount(limit, "character", "characters")}`;
   return (value, run) =>
     value.length <= limit ||
     (value.length <= 2 * limit && countCharacters(value, run) <= limit) ||
@@ -102,12 +102,12 @@ function countCharacters(text: string, run: Run): number {
 }
 
 function pattern(source: string, _: CheckedSchema, { patterns }: Compiler): Check<string> {
-  const compiled = patterns(source);
+  const regExp = patterns(source);
   const message = `must match the pattern ${source}`;
   return (value, run) => {
-    if (!compiled) return run.skip();
-    run.take(compiled.cost(value));
-    return compiled.test(value) || run.fail("pattern", message);
+    if (!regExp) return run.skip();
+    run.take(regExp.cost(value));
+    return regExp.test(value) || run.fail("pattern", message);
   };
 }
 

@@ -19,7 +19,7 @@ type Direction = "input" | "output";
 
 /** A compiled schema. */
 export interface CompiledSchema {
-  /** The published JSON Schema: as it was written, or as a schema library converted it, then without `$schema` of 2020-12. */
+  /** The published JSON Schema. One that a schema library has converted has no `$schema` if the dialect is 2020-12. */
   readonly json: JsonSchema;
   /** Validates a value. Returns a promise if the schema library does, and while the evaluator is loaded. */
   readonly validate: (value: unknown) => Outcome | Promise<Outcome>;
@@ -40,7 +40,7 @@ const LARGE_PRODUCT = 50_000;
 /** Steps for results of the server's own handlers. They are trusted, but can be large. */
 const OUTPUT_STEPS = 20_000_000;
 
-const compiled: Record<Direction, WeakMap<object, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() };
+const caches: Record<Direction, WeakMap<object, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() };
 
 /**
  * Compiles a Standard Schema or a JSON Schema for one direction. The result is cached for as long as the schema object
@@ -52,9 +52,9 @@ const compiled: Record<Direction, WeakMap<object, CompiledSchema>> = { input: ne
  * Throws a SchemaError: `no_json_schema` if the library cannot convert the schema, otherwise as `readDocument` does.
  */
 export function compileSchema(schema: Schema, direction: Direction): CompiledSchema {
-  const cache = compiled[direction];
-  const known = isObject(schema) || typeof schema === "function" ? cache.get(schema) : undefined;
-  if (known) return known;
+  const cache = caches[direction];
+  const cachedSchema = cache.get(schema);
+  if (cachedSchema) return cachedSchema;
   const fresh = isStandardSchema(schema)
     ? compileStandard(schema, direction)
     : compilePlain(schema as JsonSchema, direction);
@@ -100,9 +100,9 @@ function requireJsonSchema(schema: unknown): void {
   if ("_def" in schema) refuseOldZod();
   const keywords = keywordsOf(dialectOf(schema["$schema"]) ?? "2020-12");
   if (names.length === 0 || names.some((name) => Object.hasOwn(keywords, name))) return;
-  const shown = shorten(names.map((name) => `"${name}"`).join(", "));
+  const list = shorten(names.map((name) => `"${name}"`).join(", "));
   const cure = 'Write { type: "object", properties: { ... } }.';
-  throw new SchemaError("invalid_schema", `The schema has no JSON Schema keyword, only ${shown}. ${cure}`);
+  throw new SchemaError("invalid_schema", `The schema has no JSON Schema keyword, only ${list}. ${cure}`);
 }
 
 /** Returns whether a value is a schema of zod before 3.24, which does not implement Standard Schema. */
@@ -131,9 +131,9 @@ function evaluatorOf(
 
 function compileStandard(schema: StandardSchema, direction: Direction): CompiledSchema {
   const { vendor, validate } = schema["~standard"];
-  const converted = toJsonSchema(schema, direction);
-  const { $schema, ...rest } = converted;
-  const json = dialectOf($schema) === "2020-12" ? rest : converted;
+  const jsonSchema = toJsonSchema(schema, direction);
+  const { $schema, ...withoutDialect } = jsonSchema;
+  const json = dialectOf($schema) === "2020-12" ? withoutDialect : jsonSchema;
   const runLibrary = (value: unknown): Outcome | Promise<Outcome> => {
     const result = validate(value);
     return result instanceof Promise ? result.then(outcomeOf) : outcomeOf(result);

@@ -23,14 +23,14 @@ export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema>
   try {
     const document = readDocument(schema, { isOfPeer: true });
     const schemas = [...document.places.keys()];
-    const hasPatterns = schemas.some((below) => "pattern" in below || "patternProperties" in below);
+    const hasPatterns = schemas.some((subschema) => "pattern" in subschema || "patternProperties" in subschema);
     const engine = hasPatterns ? (await import("../json-schema/linear-patterns.ts")).linearPatterns() : nativePatterns;
     const unchecked: string[] = [];
     const patterns: PatternEngine = (source) => {
-      const compiled = engine(source);
-      if (!compiled && unchecked.length < MAX_ISSUES)
+      const pattern = engine(source);
+      if (!pattern && unchecked.length < MAX_ISSUES)
         unchecked.push(`The pattern ${shorten(source)} cannot be evaluated in linear time.`);
-      return compiled;
+      return pattern;
     };
     return { validate: compileDocument(document, { patterns }), unchecked };
   } catch (error) {

@@ -2,7 +2,7 @@ import type { PeerSchema } from "./peer-schema.ts";
 import type { JsonSchema, ValidationIssue } from "../schema.ts";
 
 /** Compiled schemas by their objects. */
-const compiled = /* @__PURE__ */ new WeakMap<JsonSchema, Promise<PeerSchema>>();
+const peerSchemas = /* @__PURE__ */ new WeakMap<JsonSchema, Promise<PeerSchema>>();
 
 /**
  * Checks a value against a JSON Schema of a server, such as the `inputSchema` of a tool. Resolves with the reasons why the value
@@ -25,11 +25,11 @@ const compiled = /* @__PURE__ */ new WeakMap<JsonSchema, Promise<PeerSchema>>();
  */
 export async function validateJson(schema: JsonSchema, value: unknown): Promise<readonly ValidationIssue[]> {
   // The evaluator is larger than the rest of a client, and few programs need it.
-  let prepared = compiled.get(schema);
-  if (!prepared) {
-    prepared = import("./peer-schema.ts").then(({ preparePeerSchema }) => preparePeerSchema(schema));
-    compiled.set(schema, prepared);
+  let peerSchema = peerSchemas.get(schema);
+  if (!peerSchema) {
+    peerSchema = import("./peer-schema.ts").then(({ preparePeerSchema }) => preparePeerSchema(schema));
+    peerSchemas.set(schema, peerSchema);
   }
-  const { validate } = await prepared;
+  const { validate } = await peerSchema;
   return validate(value).issues ?? [];
 }

@@ -5,6 +5,7 @@ import type { ResourceContents } from "../../../mcp/content.ts";
 import { fromBase64 } from "../../../rpc/base64.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
+import { decodePercent } from "../../../rpc/percent-encoding.ts";
 import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { FrontMatterError } from "../front-matter/yaml.ts";
 import {
@@ -15,7 +16,7 @@ import {
   skillFile,
   isPlainPath,
   pathIn,
-  quoted,
+  quotePath,
   rootOf,
   uriOf,
 } from "../skill-entry.ts";
@@ -105,7 +106,7 @@ export class LoadedSkill {
   async #fetch(target: Target, options: RequestOptions): Promise<SkillContent> {
     const { client, bytes } = this.#reading;
     const content = await readFile({ client, bytes: bytes - this.#bytes }, target, options);
-    if (target.listed) return content;
+    if (target.resource) return content;
     if (this.#bytes + content.bytes.length > bytes) {
       throw new LocalError(
         "too_large",
@@ -143,7 +144,7 @@ function verifiedFrontMatter({ uri, frontmatter }: OfferedSkill, { text }: Skill
 interface Target {
   readonly uri: string;
   /** Undefined for dynamic skills. */
-  readonly listed: SkillResource | undefined;
+  readonly resource: SkillResource | undefined;
 }
 
 /** Returns the file that a reference means. Refuses files that are not the skill's before a request is sent. */
@@ -151,17 +152,17 @@ function targetOf({ uri: skillUri, resources, server }: OfferedSkill, file: stri
   const root = rootOf(skillUri)!;
   const paths = pathsOf(root, file);
   if (resources === "dynamic") {
-    if (paths[0] !== undefined) return { uri: uriOf(paths[0], root), listed: undefined };
+    if (paths[0] !== undefined) return { uri: uriOf(paths[0], root), resource: undefined };
   } else {
-    const byPath = new Map(resources.map((listed) => [pathIn(root, listed.uri), listed]));
+    const byPath = new Map(resources.map((resource) => [pathIn(root, resource.uri), resource]));
     // A listed path has precedence, because `#`, `%` and `:` are allowed in the names of files.
     for (const path of [file, ...paths]) {
-      const listed = byPath.get(path);
-      if (listed) return { uri: listed.uri, listed };
+      const resource = byPath.get(path);
+      if (resource) return { uri: resource.uri, resource };
     }
   }
-  const shown = quoted(file);
-  throw new SkillRefused("unlisted", file, `${shown} is not a file of the skill ${skillUri} of ${server}.`);
+  const name = quotePath(file);
+  throw new SkillRefused("unlisted", file, `${name} is not a file of the skill ${skillUri} of ${server}.`);
 }
 
 /**
@@ -173,15 +174,8 @@ function pathsOf(root: string, file: string): string[] {
   const isUri = /^[a-z][a-z\d+.-]*:/i.test(reference);
   if (isUri && !reference.startsWith(`${root}/`)) return [];
   const path = isUri ? reference.slice(root.length + 1) : reference.replace(/^(?:\.\/)+/, "");
-  return [...(isUri ? [] : [path]), ...decoded(path)].filter(isPlainPath);
-}
-
-function decoded(path: string): string[] {
-  try {
-    return [decodeURIComponent(path)];
-  } catch {
-    return [];
-  }
+  const decodedPath = decodePercent(path);
+  return [...(isUri ? [] : [path]), ...(decodedPath === undefined ? [] : [decodedPath])].filter(isPlainPath);
 }
 
 /**
@@ -190,29 +184,29 @@ function decoded(path: string): string[] {
  */
 async function readFile(
   { client, bytes: maxBytes }: Pick<SkillReading, "client" | "bytes">,
-  { uri, listed }: Target,
+  { uri, resource }: Target,
   options: RequestOptions,
 ): Promise<SkillContent> {
   // JSON may use six characters for one byte, as in `\u0000`. The rest is for the URI, the type and the metadata.
-  const maxReply = Math.max(defaultReplySize, 6 * (listed?.size ?? maxBytes) + 65_536);
+  const maxReply = Math.max(defaultReplySize, 6 * (resource?.size ?? maxBytes) + 65_536);
   const request: CallOptions = { ...options, fresh: true, maxReply };
   const { contents } = await client.readResource(uri, request);
-  const [content, ...others] = contents;
-  if (!isObject(content) || others.length > 0 || content.uri !== uri) {
+  const [content, ...extraContents] = contents;
+  if (!isObject(content) || extraContents.length > 0 || content.uri !== uri) {
     throw new LocalError(
       "invalid_message",
       `Reading ${uri} returned ${contents.length} contents instead of one with this URI.`,
     );
   }
   const bytes = bytesOf(content);
-  if (listed) await verify(listed, bytes);
+  if (resource) await verify(resource, bytes);
   const { mimeType } = content;
   return {
     uri,
     ...(typeof mimeType === "string" && { mimeType }),
     text: exactText(bytes),
     bytes,
-    isVerified: listed !== undefined,
+    isVerified: resource !== undefined,
   };
 }
 
@@ -243,21 +237,21 @@ function bytesOf(content: ResourceContents): Uint8Array {
 }
 
 /** Returns the path of the first difference of two JSON values, such as `metadata.version`, or undefined if they are equal. */
-function difference(one: unknown, other: unknown, path = "front matter"): string | undefined {
-  if (Array.isArray(one) && Array.isArray(other)) {
-    if (one.length !== other.length) return path;
-    for (const [index, value] of one.entries()) {
-      const found = difference(value, other[index], `${path}[${index}]`);
-      if (found !== undefined) return found;
+function difference(first: unknown, second: unknown, path = "front matter"): string | undefined {
+  if (Array.isArray(first) && Array.isArray(second)) {
+    if (first.length !== second.length) return path;
+    for (const [index, value] of first.entries()) {
+      const place = difference(value, second[index], `${path}[${index}]`);
+      if (place !== undefined) return place;
     }
     return undefined;
   }
-  if (!isObject(one) || !isObject(other)) return one === other ? undefined : path;
-  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+  if (!isObject(first) || !isObject(second)) return first === second ? undefined : path;
+  for (const key of new Set([...Object.keys(first), ...Object.keys(second)])) {
     const member = `${path}.${key}`;
-    if (!Object.hasOwn(one, key) || !Object.hasOwn(other, key)) return member;
-    const found = difference(one[key], other[key], member);
-    if (found !== undefined) return found;
+    if (!Object.hasOwn(first, key) || !Object.hasOwn(second, key)) return member;
+    const place = difference(first[key], second[key], member);
+    if (place !== undefined) return place;
   }
   return undefined;
 }

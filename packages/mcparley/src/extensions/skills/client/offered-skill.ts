@@ -8,7 +8,7 @@ import {
   isInside,
   lastPart,
   pathIn,
-  quoted,
+  quotePath,
   rootOf,
 } from "../skill-entry.ts";
 
@@ -88,7 +88,7 @@ function checkResources(
     const { uri, size } = checkResource(resource, root);
     listsManifest ||= uri === manifest;
     const path = pathIn(root, uri);
-    if (paths.has(path)) throw invalid(`it lists ${quoted(path)} twice`);
+    if (paths.has(path)) throw invalid(`it lists ${quotePath(path)} twice`);
     paths.add(path);
     bytes += size;
   }
@@ -99,11 +99,11 @@ function checkResources(
 
 function checkResource(resource: unknown, root: string): SkillResource {
   const { uri, digest, size }: JsonObject = isObject(resource) ? resource : {};
-  const shown = uri === undefined ? "a file without a URI" : quoted(uri);
-  if (typeof uri !== "string" || !isInside(root, uri)) throw invalid(`it lists ${shown}, which is not in its folder`);
-  if (typeof digest !== "string" || !digestPattern.test(digest)) throw invalid(`the digest of ${shown} is invalid`);
+  const name = uri === undefined ? "a file without a URI" : quotePath(uri);
+  if (typeof uri !== "string" || !isInside(root, uri)) throw invalid(`it lists ${name}, which is not in its folder`);
+  if (typeof digest !== "string" || !digestPattern.test(digest)) throw invalid(`the digest of ${name} is invalid`);
   if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) {
-    throw invalid(`the size of ${shown} is invalid`);
+    throw invalid(`the size of ${name} is invalid`);
   }
   return { uri, digest, size };
 }

@@ -18,8 +18,8 @@ export interface SkillApprovalRequest {
 }
 
 /**
- * A store for approvals. A key identifies a server and a skill, and a value the files of the skill that were approved.
- * Both are opaque.
+ * A store for approvals. A key identifies a server and a skill. A value identifies the approved files of the skill. Both
+ * are opaque.
  */
 export interface SkillApprovals {
   /** Returns the stored value of a key, or undefined. */
@@ -110,19 +110,20 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
   async function get(uri: string, request: RequestOptions = {}): Promise<OfferedSkill> {
     settingsOf(client, SkillMethod.get);
     const { skill } = await client.request(SkillMethod.get, { uri }, request);
-    const found = await readSkill(skill);
-    if (found.uri === uri) return found;
-    throw new LocalError("invalid_message", `${SkillMethod.get} was called with ${uri} and returned ${found.uri}.`);
+    const entry = await readSkill(skill);
+    if (entry.uri === uri) return entry;
+    throw new LocalError("invalid_message", `${SkillMethod.get} was called with ${uri} and returned ${entry.uri}.`);
   }
 
   return {
     get isOffered() {
-      return declared(client) !== undefined;
+      return declaredSettings(client) !== undefined;
     },
     list: (request = {}) => listSkills(client, { readSkill, report }, request),
     get,
-    async load(given, request = {}) {
-      const skill = typeof given === "string" ? await get(given, request) : checkGiven(given, server, limits);
+    async load(reference, request = {}) {
+      const skill =
+        typeof reference === "string" ? await get(reference, request) : checkGiven(reference, server, limits);
       settingsOf(client, "Loading a skill");
       if (skill.resources === "dynamic" && options.dynamic !== true) {
         const why = `The files of ${skill.uri} are dynamic and cannot be verified. Set "dynamic" to load such skills.`;
@@ -141,20 +142,20 @@ function listSkills(
   request: RequestOptions,
 ): PagedList<OfferedSkill> {
   return listOf(() => {
-    const listed = new Set<string>();
+    const uris = new Set<string>();
     return {
       method: SkillMethod.list,
       member: "skills",
       async fetch(cursor) {
         settingsOf(client, SkillMethod.list);
         // A reading starts again with the first page if the server refuses a cursor.
-        if (cursor === undefined) listed.clear();
+        if (cursor === undefined) uris.clear();
         return client.request(SkillMethod.list, cursor === undefined ? {} : { cursor }, request);
       },
       async read(entry) {
         const skill = await readSkill(entry);
-        if (listed.has(skill.uri)) throw new TypeError("it is listed twice");
-        listed.add(skill.uri);
+        if (uris.has(skill.uri)) throw new TypeError("it is listed twice");
+        uris.add(skill.uri);
         return skill;
       },
       report,
@@ -188,13 +189,13 @@ function listDirectory(
 }
 
 /** Checks an entry of the caller like one from the server, because it may come from a file or another server. */
-function checkGiven(given: OfferedSkill, server: string, limits: SkillLimits): OfferedSkill {
-  if (given.server === server) return { ...readEntry(given, limits), server };
-  const why = `The skill ${given.uri} belongs to ${given.server} and cannot be loaded from ${server}.`;
-  throw new SkillRefused("unlisted", given.uri, why);
+function checkGiven(skill: OfferedSkill, server: string, limits: SkillLimits): OfferedSkill {
+  if (skill.server === server) return { ...readEntry(skill, limits), server };
+  const why = `The skill ${skill.uri} belongs to ${skill.server} and cannot be loaded from ${server}.`;
+  throw new SkillRefused("unlisted", skill.uri, why);
 }
 
-function declared(client: Client): JsonObject | undefined {
+function declaredSettings(client: Client): JsonObject | undefined {
   const { extensions } = client.server.capabilities;
   const settings = isObject(extensions) && Object.hasOwn(extensions, skillsId) ? extensions[skillsId] : undefined;
   return isObject(settings) ? settings : undefined;
@@ -202,38 +203,38 @@ function declared(client: Client): JsonObject | undefined {
 
 /** Returns the settings of the extension that the server declared. Throws `not_capable` if there are none. */
 function settingsOf(client: Client, what: string): JsonObject {
-  const settings = declared(client);
+  const settings = declaredSettings(client);
   if (settings) return settings;
   throw notCapable(what, `the extension ${skillsId}`);
 }
 
-function notCapable(what: string, needed: string): LocalError {
-  return new LocalError("not_capable", `${what} requires ${needed}, and the server has not declared it.`);
+function notCapable(what: string, requirement: string): LocalError {
+  return new LocalError("not_capable", `${what} requires ${requirement}, and the server has not declared it.`);
 }
 
 /** The stored value if the skill has changed since its approval. */
-const revoked = "revoked";
+const revokedMark = "revoked";
 
 /** Revokes an approval if the server now lists other files. It stays revoked if the server lists the approved files again. */
 async function revokeIfChanged(approvals: SkillApprovals, skill: OfferedSkill): Promise<void> {
-  const stored = await approvals.get(keyOf(skill));
-  if (stored === undefined || stored === revoked || stored === (await contentOf(skill))) return;
-  await approvals.set(keyOf(skill), revoked);
+  const approval = await approvals.get(skillKey(skill));
+  if (approval === undefined || approval === revokedMark || approval === (await contentOf(skill))) return;
+  await approvals.set(skillKey(skill), revokedMark);
 }
 
 /** Asks for an approval unless the same files were approved before. Throws `Declined`. */
 async function requireApproval(approvals: SkillApprovals, skill: OfferedSkill, approve: ApproveSkill): Promise<void> {
   const content = await contentOf(skill);
-  const stored = await approvals.get(keyOf(skill));
-  if (content !== undefined && stored === content) return;
-  const reason = content === undefined ? "dynamic" : stored === undefined ? "new" : "changed";
+  const approval = await approvals.get(skillKey(skill));
+  if (content !== undefined && approval === content) return;
+  const reason = content === undefined ? "dynamic" : approval === undefined ? "new" : "changed";
   const answer: unknown = await approve({ skill, reason });
   if (answer !== true) throw new Declined(`The skill ${skill.uri} of ${skill.server} was not approved.`);
-  if (content !== undefined) await approvals.set(keyOf(skill), content);
+  if (content !== undefined) await approvals.set(skillKey(skill), content);
 }
 
 /** Returns the key of a skill. Two servers may have different skills at the same URI (Skill Entries, Skill URIs). */
-function keyOf({ server, uri }: OfferedSkill): string {
+function skillKey({ server, uri }: OfferedSkill): string {
   return JSON.stringify([server, uri]);
 }
 

@@ -32,7 +32,7 @@ const maxLength = 65_536;
  */
 export function readFrontMatter(markdown: string): FrontMatter {
   const text = markdown.startsWith("\uFEFF") ? markdown.slice(1) : markdown;
-  const { yaml, body } = split(text);
+  const { yaml, body } = splitFrontMatter(text);
   const { value, lines } = readYaml(withLineFeeds(yaml), 2);
   return { frontmatter: value, body: withLineFeeds(body), lines };
 }
@@ -42,19 +42,19 @@ function withLineFeeds(text: string): string {
   return text.split("\r\n").join("\n");
 }
 
-function split(text: string): { yaml: string; body: string } {
+function splitFrontMatter(text: string): { yaml: string; body: string } {
   const begin = /^--- *\r?\n/.exec(text)?.[0].length;
   if (begin === undefined) {
     throw new FrontMatterError("there is no front matter", 1, "Start the file with a line ---, and YAML below it.");
   }
-  let at = begin;
-  while (at - begin <= maxLength) {
-    const end = text.indexOf("\n", at);
-    const line = end === -1 ? text.slice(at) : text.slice(at, end);
+  let position = begin;
+  while (position - begin <= maxLength) {
+    const end = text.indexOf("\n", position);
+    const line = end === -1 ? text.slice(position) : text.slice(position, end);
     if (/^---[ \t]*\r?$/.test(line))
-      return { yaml: text.slice(begin, at), body: end === -1 ? "" : text.slice(end + 1) };
+      return { yaml: text.slice(begin, position), body: end === -1 ? "" : text.slice(end + 1) };
     if (end === -1) throw new FrontMatterError("the front matter is never closed", 1, "End it with a line ---.");
-    at = end + 1;
+    position = end + 1;
   }
   throw new FrontMatterError(`the front matter is longer than ${maxLength} characters`, 1);
 }

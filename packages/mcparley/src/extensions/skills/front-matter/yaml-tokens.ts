@@ -88,14 +88,14 @@ function checkNode(token: CST.Token | null | undefined, place: Place): void {
 function checkCollection(token: CST.BlockMap | CST.BlockSequence | CST.FlowCollection, place: Place): void {
   const { yaml, fail } = place;
   const inFlow = token.type === "flow-collection";
-  const inside: Place = { yaml, depth: place.depth + 1, inFlow, fail };
+  const innerPlace: Place = { yaml, depth: place.depth + 1, inFlow, fail };
   for (const item of token.items) {
     checkMarks(item.start, fail);
-    checkNode(item.key, inside);
+    checkNode(item.key, innerPlace);
     checkMarks(item.sep ?? [], fail);
     if (inFlow) checkFlowItem(token, item, fail);
     else checkBlockItem(item, fail);
-    checkNode(item.value, inside);
+    checkNode(item.value, innerPlace);
   }
   if (!inFlow) return;
   checkMarks(token.end, fail);
@@ -106,8 +106,8 @@ function checkCollection(token: CST.BlockMap | CST.BlockSequence | CST.FlowColle
 
 function checkBlockItem({ start, sep, value }: CST.CollectionItem, fail: Fail): void {
   // The tokens between the key or the hyphen and the value.
-  const before = sep ?? start.slice(start.findIndex(({ type }) => type === "seq-item-ind") + 1);
-  const lineEnd = before.findIndex(({ type }) => type === "newline");
+  const gap = sep ?? start.slice(start.findIndex(({ type }) => type === "seq-item-ind") + 1);
+  const lineEnd = gap.findIndex(({ type }) => type === "newline");
   if (lineEnd === -1) {
     if (sep && value?.type === "block-map") {
       const colon = value.items[0]?.sep?.find(({ type }) => type === "map-value-ind") ?? value;
@@ -115,11 +115,11 @@ function checkBlockItem({ start, sep, value }: CST.CollectionItem, fail: Fail): 
     }
     return;
   }
-  const below = before.slice(lineEnd);
-  const colon = below.find(({ type }) => type === "map-value-ind");
+  const nextLines = gap.slice(lineEnd);
+  const colon = nextLines.find(({ type }) => type === "map-value-ind");
   if (colon) fail(colon.offset, "the colon is not on the line of its key", "Write the key and its colon on one line.");
   if (!value || value.type === "block-map" || value.type === "block-seq") return;
-  const comment = below.find(({ type }) => type === "comment");
+  const comment = nextLines.find(({ type }) => type === "comment");
   if (comment) fail(comment.offset, "a comment is between the key and its text", "Move the comment above the key.");
 }
 
@@ -144,13 +144,13 @@ function checkBlockText({ offset, props, source }: CST.BlockScalar, fail: Fail):
   const lines = source.split("\n");
   const first = lines.find((line) => /[^ ]/.test(line));
   const indent = first === undefined ? Infinity : first.search(/[^ ]/);
-  let at = offset + props.reduce((length, token) => length + ("source" in token ? token.source.length : 0), 0);
+  let lineOffset = offset + props.reduce((length, token) => length + ("source" in token ? token.source.length : 0), 0);
   for (const line of lines) {
-    if (line === first && line[indent] === "\t") fail(at, "there is a tab", "Write spaces.");
+    if (line === first && line[indent] === "\t") fail(lineOffset, "there is a tab", "Write spaces.");
     if (line.length > indent && !/[^ ]/.test(line)) {
-      fail(at, "an empty line of the text contains more spaces than its first line", "Remove the spaces.");
+      fail(lineOffset, "an empty line of the text contains more spaces than its first line", "Remove the spaces.");
     }
-    at += line.length + 1;
+    lineOffset += line.length + 1;
   }
 }
 
@@ -158,13 +158,13 @@ function checkBlockText({ offset, props, source }: CST.BlockScalar, fail: Fail):
 function checkPlain({ offset, source }: CST.FlowScalar, { inFlow, fail }: Place): void {
   const tab = source.indexOf("\t");
   if (tab !== -1) fail(offset + tab, "there is a tab", "Write spaces.");
-  let at = offset;
+  let lineOffset = offset;
   for (const line of source.split("\n")) {
     const text = line.replace(/^ +/, "");
     // An indicator at the start of a line: the author probably meant another value.
     const isIndicator = /^(?:[#&*!|>%@`,\]}"'[{]|[?:-](?: |$))/.test(text) || (inFlow && /^[?:]/.test(text));
-    if (isIndicator) cannotBegin(at + line.length - text.length, text, fail);
-    at += line.length + 1;
+    if (isIndicator) cannotBegin(lineOffset + line.length - text.length, text, fail);
+    lineOffset += line.length + 1;
   }
 }
 

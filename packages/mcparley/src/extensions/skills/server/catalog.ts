@@ -2,7 +2,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import type { Principal } from "../../../server/core/context.ts";
 import type { Entry } from "../../../server/core/registry.ts";
 import { isGranted } from "../../../server/core/scopes.ts";
-import { type SkillEntry, skillFile, isPlainPath, pathOf, quoted, uriOf } from "../skill-entry.ts";
+import { type SkillEntry, skillFile, isPlainPath, pathOf, quotePath, uriOf } from "../skill-entry.ts";
 import { type PreparedFile, type Skill, checkSize, countFile } from "./skill.ts";
 import { SkillTree } from "./skill-tree.ts";
 
@@ -25,8 +25,8 @@ export class Catalog {
   readonly #entries = new Map<string, Entry<Skill>>();
   readonly #tree = new SkillTree();
   /** The skills that may have files without a digest. */
-  readonly #uncounted = new Set<Skill>();
-  readonly #scoped = new Set<string>();
+  readonly #uncountedSkills = new Set<Skill>();
+  readonly #scopedPaths = new Set<string>();
   #counting: Promise<void> | undefined;
   #position = 0;
 
@@ -36,7 +36,7 @@ export class Catalog {
 
   /** Whether any skill needs scopes. */
   get hasScopes(): boolean {
-    return this.#scoped.size > 0;
+    return this.#scopedPaths.size > 0;
   }
 
   get(path: string): Skill | undefined {
@@ -49,31 +49,31 @@ export class Catalog {
 
   /** Adds a skill, or replaces the one at the path. If it throws `invalid_definition`, nothing has changed. */
   set(path: string, skill: Skill): void {
-    const before = this.#entries.get(path);
+    const previous = this.#entries.get(path);
     checkPlace(path, skill);
-    const entry = { name: path, definition: skill, position: before?.position ?? this.#position };
+    const entry = { name: path, definition: skill, position: previous?.position ?? this.#position };
     this.#tree.set(path, entry);
     try {
       this.#checkSizes(path);
     } catch (error) {
-      this.#tree.set(path, before);
+      this.#tree.set(path, previous);
       throw error;
     }
     this.#entries.set(path, entry);
-    if (before) this.#uncounted.delete(before.definition);
+    if (previous) this.#uncountedSkills.delete(previous.definition);
     else this.#position++;
-    this.#uncounted.add(skill);
-    if (skill.scopes?.length) this.#scoped.add(path);
-    else this.#scoped.delete(path);
+    this.#uncountedSkills.add(skill);
+    if (skill.scopes?.length) this.#scopedPaths.add(path);
+    else this.#scopedPaths.delete(path);
   }
 
   delete(path: string): boolean {
-    const before = this.#entries.get(path);
-    if (!before) return false;
+    const previous = this.#entries.get(path);
+    if (!previous) return false;
     this.#entries.delete(path);
     this.#tree.set(path, undefined);
-    this.#uncounted.delete(before.definition);
-    this.#scoped.delete(path);
+    this.#uncountedSkills.delete(previous.definition);
+    this.#scopedPaths.delete(path);
     return true;
   }
 
@@ -82,7 +82,7 @@ export class Catalog {
    * undefined if none is missing.
    */
   counting(entry?: Entry<Skill>): Promise<void> | undefined {
-    if (this.#uncounted.size === 0) return undefined;
+    if (this.#uncountedSkills.size === 0) return undefined;
     if (entry) {
       const files = [...this.#filesOf(entry.name).values()].map(({ file }) => file);
       return files.every(({ sum }) => sum) ? undefined : countFiles(files);
@@ -96,17 +96,17 @@ export class Catalog {
   /** Returns the entry of a skill for a principal. Requires the sizes and digests of its files. */
   show({ name: path, definition }: Entry<Skill>, principal: Principal | undefined): SkillEntry {
     const files = [...this.#filesOf(path).values()];
-    const seen = files.filter(({ skill }) => skill === definition || isGranted(skill.scopes, principal));
-    const sums = seen.flatMap(({ uri, file: { sum } }) => (typeof sum === "object" ? { uri, ...sum } : []));
-    const resources = sums.length < seen.length ? "dynamic" : sums;
+    const visibleFiles = files.filter(({ skill }) => skill === definition || isGranted(skill.scopes, principal));
+    const sums = visibleFiles.flatMap(({ uri, file: { sum } }) => (typeof sum === "object" ? { uri, ...sum } : []));
+    const resources = sums.length < visibleFiles.length ? "dynamic" : sums;
     return { uri: uriOf(`${path}/${skillFile}`), frontmatter: definition.frontmatter, resources };
   }
 
   find(uri: string): FoundFile | undefined {
     const path = pathOf(uri);
     if (path === undefined) return undefined;
-    for (const { entry, below } of this.#tree.around(path)) {
-      const file = entry.definition.files.get(below);
+    for (const { entry, relativePath } of this.#tree.skillsAround(path)) {
+      const file = entry.definition.files.get(relativePath);
       if (file) return foundFile(path, file, entry.definition);
     }
     return undefined;
@@ -128,9 +128,9 @@ export class Catalog {
     const children = new Map<string, FoundFile | undefined>();
     const path = pathOf(uri);
     if (path === undefined) return children;
-    // Outermost first, so that a file in several skills is that of the innermost.
-    for (const { entry, below } of this.#tree.around(path).toReversed()) {
-      for (const [name, file] of contentOf(entry.definition).get(below) ?? []) {
+    // Outermost first, so that a file in several skills belongs to the innermost one.
+    for (const { entry, relativePath } of this.#tree.skillsAround(path).toReversed()) {
+      for (const [name, file] of contentOf(entry.definition).get(relativePath) ?? []) {
         const child = `${path}/${name}`;
         children.set(uriOf(child), file && foundFile(child, file, entry.definition));
       }
@@ -139,13 +139,13 @@ export class Catalog {
     return children;
   }
 
-  /** The files of a skill by path, including those of skills in its folder. */
+  /** Returns the files of a skill by path, and the files of the skills in its folder. */
   #filesOf(path: string): Map<string, FoundFile> {
     const files = new Map<string, FoundFile>();
-    for (const { name, definition } of this.#tree.within(path)) {
-      for (const [below, file] of definition.files) {
-        const at = `${name}/${below}`;
-        files.set(at, foundFile(at, file, definition));
+    for (const { name, definition } of this.#tree.skillsIn(path)) {
+      for (const [relativePath, file] of definition.files) {
+        const fullPath = `${name}/${relativePath}`;
+        files.set(fullPath, foundFile(fullPath, file, definition));
       }
     }
     return files;
@@ -153,24 +153,24 @@ export class Catalog {
 
   /** Checks the limits of the skills around a path, which include the files of the skill at the path. */
   #checkSizes(path: string): void {
-    for (const { entry } of this.#tree.around(path)) {
+    for (const { entry } of this.#tree.skillsAround(path)) {
       const files = [...this.#filesOf(entry.name).values()].map(({ file }) => file);
       checkSize(files, `the skill "${entry.name}"`);
     }
   }
 
   async #countAll(): Promise<void> {
-    for (const skill of this.#uncounted) {
+    for (const skill of this.#uncountedSkills) {
       await countFiles([...skill.files.values()]);
-      this.#uncounted.delete(skill);
+      this.#uncountedSkills.delete(skill);
     }
   }
 }
 
 async function countFiles(files: readonly PreparedFile[]): Promise<void> {
-  const uncounted = files.filter(({ sum }) => sum === undefined);
-  for (let start = 0; start < uncounted.length; start += batchSize) {
-    await Promise.all(uncounted.slice(start, start + batchSize).map(countFile));
+  const newFiles = files.filter(({ sum }) => sum === undefined);
+  for (let start = 0; start < newFiles.length; start += batchSize) {
+    await Promise.all(newFiles.slice(start, start + batchSize).map(countFile));
   }
 }
 
@@ -182,18 +182,18 @@ const contents = new WeakMap<Skill, Map<string, FolderContent>>();
 
 /** Returns the content of each folder of a skill, by its path below the skill. Built when a folder is first read. */
 function contentOf(skill: Skill): ReadonlyMap<string, FolderContent> {
-  const built = contents.get(skill);
-  if (built) return built;
+  const existing = contents.get(skill);
+  if (existing) return existing;
   const folders = new Map<string, FolderContent>();
   for (const [path, file] of skill.files) {
     let child: PreparedFile | undefined = file;
-    for (let rest = path; rest !== "";) {
-      const end = rest.lastIndexOf("/");
-      const folder = end === -1 ? "" : rest.slice(0, end);
+    for (let childPath = path; childPath !== "";) {
+      const end = childPath.lastIndexOf("/");
+      const folder = end === -1 ? "" : childPath.slice(0, end);
       const content = folders.get(folder) ?? new Map<string, PreparedFile | undefined>();
-      folders.set(folder, content.set(rest.slice(end + 1), child));
+      folders.set(folder, content.set(childPath.slice(end + 1), child));
       child = undefined;
-      rest = folder;
+      childPath = folder;
     }
   }
   contents.set(skill, folders);
@@ -210,5 +210,5 @@ function checkPlace(path: string, skill: Skill): void {
 }
 
 function invalid(path: string, reason: string): LocalError {
-  return new LocalError("invalid_definition", `The skill ${quoted(path)} cannot be offered: ${reason}.`);
+  return new LocalError("invalid_definition", `The skill ${quotePath(path)} cannot be offered: ${reason}.`);
 }

@@ -1,5 +1,5 @@
 import { invalidParams } from "../../../rpc/errors.ts";
-import type { JsonObject } from "../../../rpc/messages.ts";
+import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
 import { type CacheHint, type Resource, readCursor, readResourceUri } from "../../../mcp/resources.ts";
 import type { Call } from "../../../server/core/call.ts";
 import type { ServerCore } from "../../../server/core/server-core.ts";
@@ -16,34 +16,31 @@ const maxPageSize = 100;
 const revisionKinds = ["modern", "legacy"] as const;
 
 /** The pages of `skills/list`. A server's pages are prepared on first use, and again after a skill has changed. */
-interface SkillPages {
-  of(core: ServerCore): PreparedLists<Entry<Skill>>;
-  /** Discards the pages of all servers. */
-  clear(): void;
-}
+export class SkillPages {
+  readonly #source: ListSource<Entry<Skill>>;
+  #lists = new WeakMap<ServerCore, PreparedLists<Entry<Skill>>>();
 
-/** Returns the prepared pages of `skills/list`. */
-export function skillPages(catalog: Catalog): SkillPages {
-  const source: ListSource<Entry<Skill>> = {
-    member: "skills",
-    entries: () => catalog.entries(),
-    show: (entry, { principal }) => catalog.show(entry, principal),
-  };
-  let prepared = new WeakMap<ServerCore, PreparedLists<Entry<Skill>>>();
-  return {
-    of(core) {
-      let lists = prepared.get(core);
-      if (!lists) {
-        const pageSize = Math.min(core.limits.pageSize, maxPageSize);
-        lists = new PreparedLists(source, { pageSize, cache: core.listCache, serverInfo: core.info });
-        prepared.set(core, lists);
-      }
-      return lists;
-    },
-    clear() {
-      prepared = new WeakMap();
-    },
-  };
+  constructor(catalog: Catalog) {
+    this.#source = {
+      member: "skills",
+      entries: () => catalog.entries(),
+      show: (entry, { principal }) => catalog.show(entry, principal),
+    };
+  }
+
+  /** Returns the page of a server after a cursor, or the first page. */
+  page(call: Call, cursor: string | undefined): Prepared {
+    const { limits, listCache: cache, info: serverInfo } = call.core;
+    const pageSize = Math.min(limits.pageSize, maxPageSize);
+    const lists = this.#lists.get(call.core) ?? new PreparedLists(this.#source, { pageSize, cache, serverInfo });
+    this.#lists.set(call.core, lists);
+    return lists.page(call, cursor);
+  }
+
+  /** Discards the pages of all servers. */
+  clear(): void {
+    this.#lists = new WeakMap();
+  }
 }
 
 /** Returns the methods of the extension. Clients of every revision can use them. */
@@ -59,7 +56,7 @@ export function skillMethods(
         const cursor = readCursor(call.params);
         // Skills may be added while the sizes and digests are calculated.
         for (let counting = catalog.counting(); counting; counting = catalog.counting()) await counting;
-        return pages.of(call.core).page(call, cursor);
+        return pages.page(call, cursor);
       },
     },
     [SkillMethod.get]: { revisionKinds, answer: (call) => getSkill(catalog, call) },
@@ -90,9 +87,9 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const { pageSize } = call.core.limits;
   const page = visible.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(start, start + pageSize);
-  const resources = page.map(([child, found]) => {
+  const resources = page.map(([child, file]) => {
     const name = decodeURIComponent(child.slice(child.lastIndexOf("/") + 1));
-    return call.encoder.resource(found ? fileResource(found) : { uri: child, name, mimeType: directoryType });
+    return call.encoder.resource(file ? fileResource(file) : { uri: child, name, mimeType: directoryType });
   });
   return {
     resources,
@@ -104,10 +101,10 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
 /** Returns whether a principal may see a file or folder. A folder is visible if anything in it is. */
 function isVisible(
   catalog: Catalog,
-  [uri, found]: readonly [uri: string, found: FoundFile | undefined],
+  [uri, file]: readonly [uri: string, file: FoundFile | undefined],
   principal: Call["principal"],
 ): boolean {
-  if (found) return isGranted(found.skill.scopes, principal);
+  if (file) return isGranted(file.skill.scopes, principal);
   return [...catalog.folder(uri)].some((child) => isVisible(catalog, child, principal));
 }
 

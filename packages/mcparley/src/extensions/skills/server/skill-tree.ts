@@ -10,7 +10,7 @@ interface Folder {
 /** A skill, and a path relative to its folder. */
 interface PathInSkill {
   readonly entry: Entry<Skill>;
-  readonly below: string;
+  readonly relativePath: string;
 }
 
 /**
@@ -25,42 +25,42 @@ export class SkillTree {
     const names = path.split("/");
     const folders = [this.#root];
     for (const name of names) {
-      const around = folders.at(-1)!;
-      const folder = around.folders.get(name) ?? emptyFolder();
-      around.folders.set(name, folder);
+      const parent = folders.at(-1)!;
+      const folder = parent.folders.get(name) ?? emptyFolder();
+      parent.folders.set(name, folder);
       folders.push(folder);
     }
     folders.at(-1)!.entry = entry;
     // Folders that became empty are removed.
     for (let depth = names.length; depth > 0; depth--) {
-      const { entry: own, folders: within } = folders[depth]!;
-      if (own || within.size > 0) return;
+      const { entry: currentEntry, folders: subfolders } = folders[depth]!;
+      if (currentEntry || subfolders.size > 0) return;
       folders[depth - 1]!.folders.delete(names[depth - 1]!);
     }
   }
 
   /** Returns the skills whose folders contain a path, innermost first. A skill contains its own path. */
-  around(path: string): PathInSkill[] {
+  skillsAround(path: string): PathInSkill[] {
     const names = path.split("/");
-    const found: PathInSkill[] = [];
+    const skills: PathInSkill[] = [];
     let folder = this.#root.folders.get(names[0]!);
     for (let depth = 1; folder; depth++) {
-      if (folder.entry) found.push({ entry: folder.entry, below: names.slice(depth).join("/") });
+      if (folder.entry) skills.push({ entry: folder.entry, relativePath: names.slice(depth).join("/") });
       folder = depth < names.length ? folder.folders.get(names[depth]!) : undefined;
     }
-    return found.toReversed();
+    return skills.toReversed();
   }
 
   /** Returns the skills at a path and in its folder. An inner skill comes after the skills that contain it. */
-  within(path: string): Entry<Skill>[] {
-    const found: Entry<Skill>[] = [];
+  skillsIn(path: string): Entry<Skill>[] {
+    const entries: Entry<Skill>[] = [];
     const visit = ({ entry, folders }: Folder): void => {
-      if (entry) found.push(entry);
+      if (entry) entries.push(entry);
       for (const folder of folders.values()) visit(folder);
     };
     const folder = this.#folder(path);
     if (folder) visit(folder);
-    return found;
+    return entries;
   }
 
   /** Returns the names of the folders in a path that are skills or contain skills. */

@@ -9,7 +9,7 @@ import {
   exactText,
   skillLimits,
   isPlainPath,
-  quoted,
+  quotePath,
 } from "../skill-entry.ts";
 
 type Content = string | Uint8Array;
@@ -73,9 +73,9 @@ export function skill(files: Readonly<Record<string, SkillFile>>, options: { sco
     checkMembers("skill", options, "options");
     checkScopes(options.scopes);
   });
-  const prepared = new Map(Object.entries(files).map(([path, source]) => [path, prepareFile(path, source)]));
-  checkSize([...prepared.values()], "the skill");
-  return { kind: "skill", frontmatter: frontMatterOf(files["SKILL.md"]), files: prepared, ...options };
+  const preparedFiles = new Map(Object.entries(files).map(([path, source]) => [path, prepareFile(path, source)]));
+  checkSize([...preparedFiles.values()], "the skill");
+  return { kind: "skill", frontmatter: frontMatterOf(files["SKILL.md"]), files: preparedFiles, ...options };
 }
 
 /** Throws if the number or the size of the files exceeds the limits that all clients support. */
@@ -110,8 +110,8 @@ export async function countFile(file: PreparedFile): Promise<void> {
 }
 
 function prepareFile(path: string, source: SkillFile): PreparedFile {
-  const shown = quoted(path);
-  if (!isPlainPath(path)) throw invalid(`${shown} is not a path in its folder`);
+  const name = quotePath(path);
+  if (!isPlainPath(path)) throw invalid(`${name} is not a path in its folder`);
   if (typeof source === "function") return { source, mimeType: fileType(path, true), size: 0, sum: "dynamic" };
   if (typeof source === "string" || source instanceof Uint8Array) {
     const isText = typeof source === "string" || exactText(source) !== undefined;
@@ -123,7 +123,7 @@ function prepareFile(path: string, source: SkillFile): PreparedFile {
     !Number.isSafeInteger(source.size) ||
     source.size < 0
   ) {
-    throw invalid(`${shown} must be text, bytes, a function, or { digest, size, read }`);
+    throw invalid(`${name} must be text, bytes, a function, or { digest, size, read }`);
   }
   const { digest, size, mimeType = fileType(path, true) } = source;
   return { source, mimeType, size, sum: { digest, size } };
@@ -179,6 +179,6 @@ const types: Readonly<Record<string, string>> = {
 
 function fileType(path: string, isText: boolean): string {
   const ending = /\.([a-z\d]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
-  const known = Object.hasOwn(types, ending) ? types[ending] : undefined;
-  return known ?? (isText ? "text/plain" : "application/octet-stream");
+  const type = Object.hasOwn(types, ending) ? types[ending] : undefined;
+  return type ?? (isText ? "text/plain" : "application/octet-stream");
 }

@@ -7,7 +7,7 @@ import { isGranted, requireScopes } from "../../../server/core/scopes.ts";
 import type { ResourceRegistry } from "../../../server/core/definition-types.ts";
 import { skillsId, uriOf } from "../skill-entry.ts";
 import { Catalog } from "./catalog.ts";
-import { fileResource, skillMethods, skillPages } from "./methods.ts";
+import { fileResource, skillMethods, SkillPages } from "./methods.ts";
 import { type Skill, readFile } from "./skill.ts";
 
 /** Options of `skills`. */
@@ -47,13 +47,13 @@ export function skills(
   { directoryRead = true }: SkillsOptions = {},
 ): Skills {
   const catalog = new Catalog();
-  const pages = skillPages(catalog);
+  const pages = new SkillPages(catalog);
   for (const [path, skill] of Object.entries(given)) catalog.set(path, skill);
   const files = offerFiles(catalog);
 
-  function changed(path: string, before: Skill | undefined): void {
+  function notifyServers(path: string, previous: Skill | undefined): void {
     pages.clear();
-    files.update(before ? changedUris(path, before, catalog.get(path)) : []);
+    files.update(previous ? changedUris(path, previous, catalog.get(path)) : []);
   }
 
   return {
@@ -70,15 +70,15 @@ export function skills(
     get: (path) => catalog.get(path),
     has: (path) => catalog.get(path) !== undefined,
     set(path, skill) {
-      const before = catalog.get(path);
+      const previous = catalog.get(path);
       catalog.set(path, skill);
-      changed(path, before);
+      notifyServers(path, previous);
     },
     delete(path) {
-      const before = catalog.get(path);
-      if (!before) return false;
+      const previous = catalog.get(path);
+      if (!previous) return false;
       catalog.delete(path);
-      changed(path, before);
+      notifyServers(path, previous);
       return true;
     },
     *[Symbol.iterator]() {
@@ -138,21 +138,21 @@ function filesOf(catalog: Catalog): ReturnType<typeof resource<string>> {
         .filter(({ definition }) => isGranted(definition.scopes, principal))
         .map((entry) => fileResource(catalog.manifest(entry))),
     async read(_, { uri, principal }) {
-      const found = catalog.find(uri);
-      if (!found) throw resourceNotFound(uri);
-      requireScopes(found.skill.scopes, principal);
-      const content = await readFile(found.file);
-      const { mimeType } = found.file;
+      const match = catalog.find(uri);
+      if (!match) throw resourceNotFound(uri);
+      requireScopes(match.skill.scopes, principal);
+      const content = await readFile(match.file);
+      const { mimeType } = match.file;
       return typeof content === "string" ? { text: content, mimeType } : { blob: content, mimeType };
     },
   });
 }
 
 /** Returns the URIs of the files that differ from before. */
-function changedUris(path: string, before: Skill, after: Skill | undefined): string[] {
-  return [...before.files]
+function changedUris(path: string, previous: Skill, current: Skill | undefined): string[] {
+  return [...previous.files]
     .filter(([name, { source, sum }]) => {
-      const now = after?.files.get(name);
+      const now = current?.files.get(name);
       const isSame =
         now?.source === source ||
         (typeof sum === "object" && typeof now?.sum === "object" && now.sum.digest === sum.digest);

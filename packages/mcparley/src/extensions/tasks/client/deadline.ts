@@ -8,16 +8,16 @@ import { isObject } from "../../../rpc/messages.ts";
 const maxFailures = 8;
 /** Milliseconds before the first repetition. The pause doubles with each further one. */
 const firstPause = 500;
-/** Maximum pause in milliseconds, also if the server asks for a longer one. */
+/** Maximum pause in milliseconds, even if the server asks for a longer pause. */
 const longestPause = 30_000;
 
 /** The time limit of a followed task, and the retries of its requests. */
 export class TaskDeadline {
   readonly #request: FollowedCall;
   readonly #taskId: string;
-  readonly #linked: Linked;
-  #left: number;
-  #since = 0;
+  readonly #linkedSignal: Linked;
+  #remainingTime: number;
+  #resumedAt = 0;
   #timer: unknown;
   #hasFailed = false;
   #isLate = false;
@@ -25,14 +25,14 @@ export class TaskDeadline {
   constructor(request: FollowedCall, taskId: string) {
     this.#request = request;
     this.#taskId = taskId;
-    this.#linked = link(request.signal);
-    this.#left = request.left;
+    this.#linkedSignal = link(request.signal);
+    this.#remainingTime = request.left;
     this.#resume();
   }
 
   /** Aborted when the call is cancelled, when its time limit has passed, or when the client is closed. */
   get signal(): AbortSignal {
-    return this.#linked.signal;
+    return this.#linkedSignal.signal;
   }
 
   /** Whether the caller no longer needs the task. False if the client was closed: a later process can follow the task. */
@@ -76,18 +76,18 @@ export class TaskDeadline {
   /** Releases the timer and the signal of the call. */
   release(): void {
     this.#stop();
-    this.#linked.unlink();
+    this.#linkedSignal.unlink();
   }
 
   #resume(): void {
     const { clock } = this.#request;
-    this.#since = clock.now();
+    this.#resumedAt = clock.now();
     const expire = (): void => {
       this.#isLate = true;
       const message = `The task of ${this.#request.what} did not end within the time limit and was cancelled.`;
-      this.#linked.abort(new LocalError("timeout", message, { data: { taskId: this.#taskId } }));
+      this.#linkedSignal.abort(new LocalError("timeout", message, { data: { taskId: this.#taskId } }));
     };
-    this.#timer = startLimit(clock, expire, Math.max(0, this.#left));
+    this.#timer = startLimit(clock, expire, Math.max(0, this.#remainingTime));
   }
 
   #stop(): void {
@@ -95,7 +95,7 @@ export class TaskDeadline {
     const { clock } = this.#request;
     clock.clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#left -= clock.now() - this.#since;
+    this.#remainingTime -= clock.now() - this.#resumedAt;
   }
 
   #unavailable(error: LocalError | ProtocolError): Error {

@@ -71,8 +71,8 @@ function couldBeTask({ method, params, revision, capabilities }: PreparedCall): 
 
 /** Returns the params of a task if the tool can be called as one (Tool-Level Negotiation). */
 async function taskParams({ tool }: PreparedCall): Promise<JsonObject | undefined> {
-  const known: unknown = await tool();
-  const execution = isObject(known) ? known.execution : undefined;
+  const listedTool: unknown = await tool();
+  const execution = isObject(listedTool) ? listedTool.execution : undefined;
   const isPossible =
     isObject(execution) && (execution.taskSupport === "optional" || execution.taskSupport === "required");
   return isPossible ? { task: {} } : undefined;

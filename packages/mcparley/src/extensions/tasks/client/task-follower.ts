@@ -15,19 +15,19 @@ const shortestInterval = 50;
 const longestInterval = 300_000;
 
 /** Checks a task from a server. A task that the caller only knows by its id gets the status `working`. */
-export function readTask(received: JsonObject, what: string): DetailedTask {
-  const { resultType: _, _meta: __, ...task } = received;
+export function readTask(json: JsonObject, what: string): DetailedTask {
+  const { resultType: _, _meta: __, ...task } = json;
   const { taskId, status: value = "working" } = task;
-  if (typeof taskId !== "string" || taskId === "") throw malformed(what, "has no taskId");
+  if (typeof taskId !== "string" || taskId === "") throw malformedTask(what, "has no taskId");
   const status = statuses.find((one) => one === value);
-  if (status === undefined) throw malformed(what, `has the unknown status ${JSON.stringify(value)}`);
+  if (status === undefined) throw malformedTask(what, `has the unknown status ${JSON.stringify(value)}`);
   // The details of a status are checked where they are used.
   return { ...task, taskId, status } as unknown as DetailedTask;
 }
 
 /** Converts a task of 2025-11-25 to the form of the extension. */
-export function fromRequested(received: JsonObject): JsonObject {
-  const { ttl, pollInterval, ...task } = received;
+export function fromRequested(json: JsonObject): JsonObject {
+  const { ttl, pollInterval, ...task } = json;
   return {
     ...task,
     ...(ttl !== undefined && { ttlMs: ttl }),
@@ -38,12 +38,12 @@ export function fromRequested(received: JsonObject): JsonObject {
 /** Reads a task until it is over, and answers its input requests (SEP-2663, Task Polling). Cancels it if the caller aborts. */
 export function followTask(
   request: FollowedCall,
-  created: DetailedTask,
+  createdTask: DetailedTask,
   onTask: (task: Task) => void,
 ): Promise<DetailedTask> {
-  const { taskId } = created;
+  const { taskId } = createdTask;
   // A server may list an input request again before it has processed the response.
-  const answered = new Set<string>();
+  const answeredKeys = new Set<string>();
   let unsent: JsonObject | undefined;
 
   async function sendResponses({ signal }: TaskDeadline): Promise<void> {
@@ -52,7 +52,7 @@ export function followTask(
     unsent = undefined;
   }
 
-  return poll(request, created, {
+  return poll(request, createdTask, {
     onTask,
     async read(deadline) {
       await sendResponses(deadline);
@@ -65,9 +65,9 @@ export function followTask(
       if (!isObject(inputRequests)) {
         throw new LocalError("invalid_message", `The task of ${request.what} needs input, but has no input requests.`);
       }
-      const open = Object.entries(inputRequests).filter(([key]) => !answered.has(key));
+      const open = Object.entries(inputRequests).filter(([key]) => !answeredKeys.has(key));
       if (open.length === 0) return undefined;
-      for (const [key] of open) answered.add(key);
+      for (const [key] of open) answeredKeys.add(key);
       unsent = await deadline.pauseDuring(() => request.answer(Object.fromEntries(open)));
       await deadline.retry(() => sendResponses(deadline), isUnavailable);
       return undefined;
@@ -81,15 +81,15 @@ export function followTask(
  */
 export function followRequested(
   request: FollowedCall,
-  received: JsonObject,
+  json: JsonObject,
   onTask: (task: Task) => void,
 ): Promise<JsonObject> {
   const { send, what } = request;
-  const created = readTask(fromRequested(received), what);
-  const { taskId } = created;
-  onTask(created);
+  const createdTask = readTask(fromRequested(json), what);
+  const { taskId } = createdTask;
+  onTask(createdTask);
 
-  return poll<JsonObject>(request, created, {
+  return poll<JsonObject>(request, createdTask, {
     onTask,
     async read({ signal }) {
       return fromRequested(await send(TaskMethod.get, { taskId }, { signal }));
@@ -125,11 +125,11 @@ interface Polling<T> {
 
 async function poll<T>(
   request: FollowedCall,
-  created: DetailedTask,
+  createdTask: DetailedTask,
   { onTask, read, outcome }: Polling<T>,
 ): Promise<T> {
-  const deadline = new TaskDeadline(request, created.taskId);
-  let task = created;
+  const deadline = new TaskDeadline(request, createdTask.taskId);
+  let task = createdTask;
   let lastRead: Progress | undefined;
   // A task of an earlier process, or one that does not start as `working`, is read at once.
   let wait = task.status === "working" && task.createdAt !== undefined;
@@ -137,13 +137,13 @@ async function poll<T>(
     for (;;) {
       if (wait) await pause(request.clock, intervalOf(task), deadline.signal);
       wait = true;
-      const received = await deadline.retry(() => read(deadline), isUnavailable);
-      task = readTask({ ...received, taskId: task.taskId }, request.what);
+      const json = await deadline.retry(() => read(deadline), isUnavailable);
+      task = readTask({ ...json, taskId: task.taskId }, request.what);
       onTask(task);
-      const progress = progressIn(received, request, lastRead);
+      const progress = progressIn(json, request, lastRead);
       if (progress) request.notifyProgress((lastRead = progress));
-      const found = await outcome(task, deadline);
-      if (found) return found;
+      const result = await outcome(task, deadline);
+      if (result) return result;
     }
   } catch (error) {
     // The caller does not wait for the reply.
@@ -158,10 +158,10 @@ async function poll<T>(
  * Returns the progress in a result of `tasks/get`, if it is new to the caller. Servers of other software send no numbers: each
  * new status message counts as one, unless the caller received a notification after `lastRead`, the last returned progress.
  */
-function progressIn(received: JsonObject, { progress: last }: FollowedCall, lastRead?: Progress): Progress | undefined {
-  const { _meta: meta, status, statusMessage } = received;
-  const reported = isObject(meta) ? meta[taskProgress] : undefined;
-  const progress = isObject(reported) ? readProgress(reported) : undefined;
+function progressIn(json: JsonObject, { progress: last }: FollowedCall, lastRead?: Progress): Progress | undefined {
+  const { _meta: meta, status, statusMessage } = json;
+  const value = isObject(meta) ? meta[taskProgress] : undefined;
+  const progress = isObject(value) ? readProgress(value) : undefined;
   if (progress) return !last || progress.progress > last.progress ? progress : undefined;
   // The message of a task that is over is the reason of its end.
   const isText = typeof statusMessage === "string" && (status === "working" || status === "input_required");
@@ -170,10 +170,10 @@ function progressIn(received: JsonObject, { progress: last }: FollowedCall, last
 }
 
 function intervalOf({ pollIntervalMs }: { pollIntervalMs?: unknown }): number {
-  const wanted = typeof pollIntervalMs === "number" && pollIntervalMs >= 0 ? pollIntervalMs : defaultInterval;
-  return Math.min(Math.max(wanted, shortestInterval), longestInterval);
+  const interval = typeof pollIntervalMs === "number" && pollIntervalMs >= 0 ? pollIntervalMs : defaultInterval;
+  return Math.min(Math.max(interval, shortestInterval), longestInterval);
 }
 
-function malformed(what: string, why: string): LocalError {
+function malformedTask(what: string, why: string): LocalError {
   return new LocalError("invalid_message", `The task of ${what} ${why}.`);
 }

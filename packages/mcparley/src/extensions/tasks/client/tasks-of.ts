@@ -75,8 +75,8 @@ export function tasksOf(client: Client): ClientTasks {
       return readTask(isRequested() ? fromRequested(task) : task, TaskMethod.get);
     },
     async result(taskId, options) {
-      const created = isRequested() ? { task: { taskId } } : { resultType: taskType, taskId };
-      const result = await client.follow(Method.callTool, created, options);
+      const reply = isRequested() ? { task: { taskId } } : { resultType: taskType, taskId };
+      const result = await client.follow(Method.callTool, reply, options);
       if ("content" in result || "structuredContent" in result) return readToolResult(result);
       throw new LocalError("invalid_message", `The result of the task ${taskId} is not the result of a tool call.`);
     },
@@ -92,22 +92,22 @@ async function listenToTasks(
   { taskIds, onTask }: { taskIds: readonly string[]; onTask: (task: TaskDetails) => void },
   options: RequestOptions | undefined,
 ): Promise<Subscription> {
-  const wanted = new Set(taskIds);
-  const notify = (method: string, received: JsonObject): void => {
-    const task = readTask(client.server.revisionKind === "legacy" ? fromRequested(received) : received, method);
-    if (wanted.has(task.taskId)) onTask(task);
+  const followedIds = new Set(taskIds);
+  const notify = (method: string, json: JsonObject): void => {
+    const task = readTask(client.server.revisionKind === "legacy" ? fromRequested(json) : json, method);
+    if (followedIds.has(task.taskId)) onTask(task);
   };
   // Modern servers send the current state when the subscription starts.
   const readAll = async (): Promise<void> => {
     if (client.server.revisionKind !== "legacy") return;
     await Promise.all(
-      [...wanted].map(async (taskId) =>
+      [...followedIds].map(async (taskId) =>
         notify(TaskMethod.get, await client.request(TaskMethod.get, { taskId }, options)),
       ),
     );
   };
   const extension: ListenExtension = {
-    filter: { taskIds: [...wanted] },
+    filter: { taskIds: [...followedIds] },
     notified(method, params) {
       if (method === TaskMethod.changed || method === TaskMethod.statusChanged) notify(method, params);
     },

@@ -14,7 +14,7 @@ import {
   type InputResponse,
   type TaskInputRequest,
   type TaskRecord,
-  ended,
+  endRecord,
   openInputRequests,
   toDetailedTask,
   toRequestedTask,
@@ -27,7 +27,7 @@ const cursorForm = /^task:([\x20-\x7e]{1,100})$/;
 
 const both = ["modern", "legacy"] as const;
 
-/** Returns the methods of tasks: those of SEP-2663 for modern revisions, and those of 2025-11-25 for its sessions. */
+/** Returns the methods of tasks: of SEP-2663 for modern revisions, and of 2025-11-25 for sessions of that revision. */
 export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, ExtensionMethod> {
   const mirroredName = "taskId";
   return {
@@ -57,13 +57,13 @@ async function update(call: Call, runner: Runner): Promise<JsonObject> {
 }
 
 async function cancel(call: Call, runner: Runner): Promise<JsonObject> {
-  const found = await find(call, runner);
-  const record = await runner.table.update(found.taskId, (now) =>
-    isOver(now) ? undefined : ended(now, { cancelled: "The task was cancelled by request." }),
+  const original = await find(call, runner);
+  const record = await runner.table.update(original.taskId, (now) =>
+    isOver(now) ? undefined : endRecord(now, { cancellation: "The task was cancelled by request." }),
   );
   if (!call.session) return {};
   if (!record) throw notFound();
-  if (isOver(found)) throw invalidParams(`Cannot cancel the task: its status is already ${found.status}.`);
+  if (isOver(original)) throw invalidParams(`Cannot cancel the task: its status is already ${original.status}.`);
   return { ...toRequestedTask(record) };
 }
 
@@ -73,8 +73,8 @@ async function list(call: Call, runner: Runner): Promise<JsonObject> {
   if (owner === "" && !runner.defaults.listForAnyone) throw methodNotFound(call);
   const { pageSize } = runner.core.limits;
   const cursor = readCursor(call.params);
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorForm);
-  const entries = await runner.table.list(owner, after, pageSize + 1);
+  const position = cursor === undefined ? undefined : decodeCursor(cursor, cursorForm);
+  const entries = await runner.table.list(owner, position, pageSize + 1);
   const page = entries.slice(0, pageSize);
   const records = await Promise.all(page.map(({ value }) => runner.table.read(value)));
   const tasks = records.flatMap((record) => (record ? toRequestedTask(record) : []));
@@ -88,13 +88,13 @@ async function list(call: Call, runner: Runner): Promise<JsonObject> {
  */
 async function waitForResult(call: Call, runner: Runner): Promise<JsonObject> {
   const { taskId } = await find(call, runner);
-  const sent = new Set<string>();
+  const sentIds = new Set<string>();
   const record = await new Promise<TaskRecord | undefined>((resolve, reject) => {
-    const stop = watchTask(runner, taskId, (seen) => {
-      if (!seen || isOver(seen)) return resolve(seen);
-      for (const request of openInputRequests(seen)) {
-        if (sent.has(request.id)) continue;
-        sent.add(request.id);
+    const stop = watchTask(runner, taskId, (current) => {
+      if (!current || isOver(current)) return resolve(current);
+      for (const request of openInputRequests(current)) {
+        if (sentIds.has(request.id)) continue;
+        sentIds.add(request.id);
         requestInput(call, taskId, request)
           .then((response) => response && respond(runner, taskId, (id) => (id === request.id ? response : undefined)))
           .catch((error: unknown) => runner.core.report(error, call));
@@ -111,8 +111,8 @@ async function waitForResult(call: Call, runner: Runner): Promise<JsonObject> {
   if (record.error) throw ProtocolError.from(record.error);
   if (!record.result) throw new ProtocolError(ErrorCode.InternalError, "The task was cancelled.");
   // Only calls of tools become tasks, and their results were checked before they were stored.
-  const { _meta: meta, ...encoded } = call.encoder.callToolResult(record.result as unknown as CallToolResult);
-  return { ...encoded, _meta: { ...meta, [relatedTask]: { taskId } } };
+  const { _meta: meta, ...result } = call.encoder.callToolResult(record.result as unknown as CallToolResult);
+  return { ...result, _meta: { ...meta, [relatedTask]: { taskId } } };
 }
 
 /** Sends an input request of a task. Returns undefined if the client is gone or its response is late; the request stays open. */

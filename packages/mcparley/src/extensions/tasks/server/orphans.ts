@@ -1,4 +1,5 @@
-import type { Clock } from "../../../rpc/clock.ts";
+import { type Clock, repeat } from "../../../rpc/clock.ts";
+import { readLog } from "../../../store/log-tail.ts";
 import type { Store } from "../../../store/store.ts";
 
 const runnersKey = "task-runners";
@@ -8,7 +9,6 @@ const startedLog = (runner: string): string => `tasks-begun:${runner}`;
 
 /** Maximum length of a process's log of started tasks. Running tasks are appended again before they drop out. */
 const maxLogged = 10_000;
-const pageSize = 200;
 /** Milliseconds after which the list of processes expires. */
 const listTtl = 30 * 86_400_000;
 
@@ -34,36 +34,36 @@ interface OrphansInit {
 export class Orphans {
   readonly #init: OrphansInit;
   readonly #id: string = crypto.randomUUID();
-  #logged = 0;
-  #joined: Promise<void> | undefined;
-  #timer: unknown;
-  #failing = false;
-  #ended = false;
+  #logCount = 0;
+  #joining: Promise<void> | undefined;
+  readonly #stopSweeps: () => void;
+  #isFailing = false;
+  #hasEnded = false;
 
   /** Starts the renewal of the lease and the search for dead processes. */
   constructor(init: OrphansInit) {
     this.#init = init;
-    this.#renewAndSweepLater();
+    this.#stopSweeps = repeat(init.clock, init.lease / 3, () => void this.#renewAndSweep());
   }
 
   /** Logs a task before it starts. Rejects if the store is unavailable; the task must not start then. */
   async log(taskId: string): Promise<void> {
-    this.#joined ??= this.#join().catch((error: unknown) => {
-      this.#joined = undefined;
+    this.#joining ??= this.#join().catch((error: unknown) => {
+      this.#joining = undefined;
       throw error;
     });
-    await this.#joined;
+    await this.#joining;
     await this.#append(taskId);
-    if (++this.#logged < maxLogged / 2) return;
+    if (++this.#logCount < maxLogged / 2) return;
     for (const running of this.#init.running()) await this.#append(running);
-    this.#logged = 0;
+    this.#logCount = 0;
   }
 
   /** Deletes the lease of this process, so that its tasks are found at the next search. */
   async end(): Promise<void> {
-    this.#ended = true;
-    this.#init.clock.clearTimeout(this.#timer);
-    if (this.#joined) await this.#init.store.delete(aliveKey(this.#id)).catch(this.#init.report);
+    this.#hasEnded = true;
+    this.#stopSweeps();
+    if (this.#joining) await this.#init.store.delete(aliveKey(this.#id)).catch(this.#init.report);
   }
 
   async #append(taskId: string): Promise<void> {
@@ -77,29 +77,20 @@ export class Orphans {
     await this.#changeRunners((runners) => (runners.includes(this.#id) ? runners : [...runners, this.#id]));
   }
 
-  #renewAndSweepLater(): void {
-    const { clock, lease } = this.#init;
-    this.#timer = clock.setTimeout(() => {
-      if (this.#ended) return;
-      this.#renewAndSweepLater();
-      void this.#renewAndSweep();
-    }, lease / 3);
-  }
-
   async #renewAndSweep(): Promise<void> {
     const { store, lease } = this.#init;
     try {
-      if (this.#joined) {
+      if (this.#joining) {
         const isKept = await store.compareAndSet(aliveKey(this.#id), "", "", { ttl: lease });
         // If the lease has expired, another process may have removed this one from the list.
-        if (!isKept && !this.#ended) await this.#join();
+        if (!isKept && !this.#hasEnded) await this.#join();
       }
       // One process sweeps per lease: the first one that sets the key.
       if (await store.compareAndSet(sweepKey, undefined, this.#id, { ttl: lease })) await this.#sweep();
-      this.#failing = false;
+      this.#isFailing = false;
     } catch (error) {
-      if (!this.#failing) this.#init.report(error);
-      this.#failing = true;
+      if (!this.#isFailing) this.#init.report(error);
+      this.#isFailing = true;
     }
   }
 
@@ -107,23 +98,22 @@ export class Orphans {
     const { store } = this.#init;
     const text = await store.get(runnersKey);
     const runners: string[] = text === undefined ? [] : JSON.parse(text);
-    const gone = new Set<string>();
+    const deadRunners = new Set<string>();
     for (const runner of runners) {
       const isAlive = runner === this.#id || (await store.get(aliveKey(runner))) !== undefined;
-      if (!isAlive && (await this.#adoptAllOf(runner))) gone.add(runner);
+      if (!isAlive && (await this.#adoptAllOf(runner))) deadRunners.add(runner);
     }
-    if (gone.size > 0) await this.#changeRunners((runners) => runners.filter((runner) => !gone.has(runner)));
+    if (deadRunners.size > 0)
+      await this.#changeRunners((runners) => runners.filter((runner) => !deadRunners.has(runner)));
   }
 
   /** Returns whether all tasks of a dead process are over or run again. */
   async #adoptAllOf(runner: string): Promise<boolean> {
     let isDone = true;
-    for (let after: string | undefined; ;) {
-      const entries = await this.#init.store.readFrom(startedLog(runner), after, pageSize);
-      for (const { value } of entries) isDone = (await this.#init.adopt(value)) && isDone;
-      after = entries.at(-1)?.position;
-      if (entries.length < pageSize) return isDone;
+    for await (const { value } of readLog(this.#init.store, startedLog(runner))) {
+      isDone = (await this.#init.adopt(value)) && isDone;
     }
+    return isDone;
   }
 
   async #changeRunners(change: (runners: string[]) => string[]): Promise<void> {
@@ -131,8 +121,8 @@ export class Orphans {
     for (;;) {
       const text = await store.get(runnersKey);
       const runners: string[] = text === undefined ? [] : JSON.parse(text);
-      const changed = JSON.stringify(change(runners));
-      if (await store.compareAndSet(runnersKey, text, changed, { ttl: listTtl })) return;
+      const newText = JSON.stringify(change(runners));
+      if (await store.compareAndSet(runnersKey, text, newText, { ttl: listTtl })) return;
     }
   }
 }

@@ -15,7 +15,7 @@ import { isOver } from "../task.ts";
 import { Orphans } from "./orphans.ts";
 import type { TaskDefaults, TaskTiming } from "./settings.ts";
 import { TaskSlots } from "./slots.ts";
-import { type StoredRequest, type TaskRecord, TaskTable, ended } from "./stored-task.ts";
+import { type StoredRequest, type TaskRecord, TaskTable, endRecord } from "./stored-task.ts";
 import { TaskRun } from "./task-run.ts";
 
 /** Maximum number of crashes of a task, because the task itself may be the cause. */
@@ -32,6 +32,8 @@ interface NewTask extends TaskTiming {
 export class Runner {
   readonly table: TaskTable;
   readonly core: ServerCore;
+  /** Reports an error that belongs to no call. */
+  readonly report = (error: unknown): void => this.core.report(error, undefined);
   readonly defaults: TaskDefaults;
   readonly #slots: TaskSlots;
   readonly #orphans: Orphans;
@@ -41,8 +43,7 @@ export class Runner {
   constructor(core: ServerCore, defaults: TaskDefaults) {
     this.core = core;
     this.defaults = defaults;
-    const report = (error: unknown): void => core.report(error, undefined);
-    this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock, report);
+    this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock, this.report);
     this.#slots = new TaskSlots(defaults);
     this.#orphans = new Orphans({
       store: this.table.store,
@@ -51,7 +52,7 @@ export class Runner {
       maxTtlMs: defaults.maxTtlMs,
       running: () => this.#slots.taskIds(),
       adopt: (taskId) => this.#adopt(taskId),
-      report,
+      report: this.report,
     });
   }
 
@@ -111,10 +112,8 @@ export class Runner {
   }
 
   /** Stores the outcome of a task when its handler ends. */
-  finish(call: Call, run: TaskRun, ending: Promise<JsonObject>): Promise<void> {
-    const finished = this.#finish(call, run, ending);
-    call.waitUntil(finished);
-    return finished;
+  finish(call: Call, run: TaskRun, ending: Promise<JsonObject>): void {
+    call.waitUntil(this.#finish(call, run, ending));
   }
 
   async close(): Promise<void> {
@@ -131,7 +130,9 @@ export class Runner {
     } catch (error) {
       const wasCancelled = call.signal.aborted && !(error instanceof ProtocolError);
       await run.finish(
-        wasCancelled ? { cancelled: "The request was cancelled." } : { error: toProtocolError(error, call).toBody() },
+        wasCancelled
+          ? { cancellation: "The request was cancelled." }
+          : { error: toProtocolError(error, call).toBody() },
       );
     }
   }
@@ -176,10 +177,10 @@ export class Runner {
     const id = crypto.randomUUID();
     if (!(await table.claim(taskId, id, this.defaults.lease))) return (await table.read(taskId)) ?? record;
     try {
-      const failed = await table.update(taskId, (found) =>
-        isOver(found) || found.run !== record.run ? undefined : ended(found, { error: died(found) }),
+      const failedRecord = await table.update(taskId, (current) =>
+        isOver(current) || current.run !== record.run ? undefined : endRecord(current, { error: deathError(current) }),
       );
-      return failed ?? record;
+      return failedRecord ?? record;
     } finally {
       await table.release(taskId, id);
     }
@@ -195,20 +196,22 @@ export class Runner {
     try {
       await this.#orphans.log(taskId);
       await run.watch();
-      const taken = await table.update(taskId, (found) =>
-        isOver(found) || found.run !== record.run ? undefined : { ...found, run: run.id, crashes: crashesOf(found) },
+      const claimedRecord = await table.update(taskId, (current) =>
+        isOver(current) || current.run !== record.run
+          ? undefined
+          : { ...current, run: run.id, crashes: crashesOf(current) },
       );
-      if (taken?.run !== run.id || isOver(taken) || this.#slots.isClosed) {
+      if (claimedRecord?.run !== run.id || isOver(claimedRecord) || this.#slots.isClosed) {
         await run.discard(() => table.leave(taskId, run.id));
         return undefined;
       }
-      run.start(taken);
+      run.start(claimedRecord);
     } catch (error) {
       // The store may have done the step that failed. The task is left, so that no crash is counted.
       await run.discard(() => table.leave(taskId, run.id));
       throw error;
     }
-    void this.finish(call, run, dispatchUnprepared(call));
+    this.finish(call, run, dispatchUnprepared(call));
     return run;
   }
 
@@ -232,15 +235,15 @@ export class Runner {
   }
 }
 
-/** Returns the number of crashes of a task that no process runs: also that of its last run, unless it has left the task. */
+/** Returns the number of crashes of a task that no process runs. The last run has crashed unless it has left the task. */
 function crashesOf({ run, crashes }: TaskRecord): number {
   return run === "" ? crashes : crashes + 1;
 }
 
 /** Returns the parts of a call that are needed to run it again, without the params of its input requests and its task. */
 function toStoredRequest({ method, params, peer: { address: _address, ...peer }, principal }: Call): StoredRequest {
-  const { requestState: _, inputResponses: __, task: ___, ...kept } = params;
-  return { method, params: kept, peer, ...(principal && { principal }) };
+  const { requestState: _, inputResponses: __, task: ___, ...callParams } = params;
+  return { method, params: callParams, peer, ...(principal && { principal }) };
 }
 
 async function dispatchUnprepared(call: Call): Promise<JsonObject> {
@@ -248,7 +251,7 @@ async function dispatchUnprepared(call: Call): Promise<JsonObject> {
   return result instanceof Prepared ? result.value : result;
 }
 
-function died({ again }: TaskRecord): { code: number; message: string } {
+function deathError({ again }: TaskRecord): { code: number; message: string } {
   const message = again
     ? `${maxCrashes} processes that ran this task ended before the task.`
     : "The process that ran this task ended before the task. The effects of the task are unknown.";

@@ -18,7 +18,7 @@ export interface TasksOptions extends TaskTiming {
   lease?: number;
   /** Maximum number of tasks that run in this process. Default: 1,000. */
   maxRunning?: number;
-  /** Maximum number of these that belong to one authenticated caller. Default: 100. */
+  /** Maximum number of running tasks of one authenticated caller in this process. Default: 100. */
   maxRunningPerCaller?: number;
   /**
    * Whether anonymous callers can use `tasks/list`, which only 2025-11-25 has. It shows the tasks of all anonymous callers, so
@@ -89,9 +89,9 @@ export function readOptions(options: TasksOptions): TaskDefaults {
 }
 
 /** Throws `TypeError` if one of the members is present and not a positive integer. */
-function checkPositive<K extends string>(given: { readonly [name in K]?: unknown }, names: readonly K[]): void {
+function checkPositive<K extends string>(settings: { readonly [name in K]?: unknown }, names: readonly K[]): void {
   for (const name of names) {
-    const value = given[name];
+    const value = settings[name];
     if (value === undefined || isPositiveInteger(value)) continue;
     throw new TypeError(`${name} must be a positive integer; got ${JSON.stringify(value)}.`);
   }

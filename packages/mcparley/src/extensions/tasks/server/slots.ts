@@ -64,7 +64,7 @@ export class TaskSlots {
       this.#runs.delete(taskId);
       this.#count(owner, -1);
     };
-    starting.then((run) => run?.over).then(free, free);
+    starting.then((run) => run?.ending).then(free, free);
     return starting;
   }
 

@@ -114,26 +114,26 @@ export function withResponses(
   record: TaskRecord,
   responseTo: (id: string) => InputResponse | undefined,
 ): TaskRecord | undefined {
-  let changed = false;
+  let hasChanged = false;
   const inputRequests = record.inputRequests.map((request) => {
     const response = request.response ? undefined : responseTo(request.id);
     if (!response) return request;
-    changed = true;
+    hasChanged = true;
     return { ...request, response };
   });
-  return changed ? withInputRequests(record, inputRequests) : undefined;
+  return hasChanged ? withInputRequests(record, inputRequests) : undefined;
 }
 
 /** The outcome of a task. */
-export type Ending = { result: JsonObject } | { error: JsonRpcErrorBody } | { cancelled: string };
+export type Ending = { result: JsonObject } | { error: JsonRpcErrorBody } | { cancellation: string };
 
 /** Returns the record of a task that has ended, without the members that only a run needs. */
-export function ended(record: TaskRecord, outcome: Ending): TaskRecord {
-  const { statusMessage: _, again: __, ...rest } = record;
-  const over = { ...rest, inputRequests: [], responses: [], once: [] };
-  if ("result" in outcome) return { ...over, status: "completed", result: outcome.result };
-  if ("cancelled" in outcome) return { ...over, status: "cancelled", statusMessage: outcome.cancelled };
-  return { ...over, status: "failed", statusMessage: outcome.error.message, error: outcome.error };
+export function endRecord(record: TaskRecord, outcome: Ending): TaskRecord {
+  const { statusMessage: _, again: __, ...members } = record;
+  const base = { ...members, inputRequests: [], responses: [], once: [] };
+  if ("result" in outcome) return { ...base, status: "completed", result: outcome.result };
+  if ("cancellation" in outcome) return { ...base, status: "cancelled", statusMessage: outcome.cancellation };
+  return { ...base, status: "failed", statusMessage: outcome.error.message, error: outcome.error };
 }
 
 /** Maximum number of tasks in the list of one caller. Older ones drop out of the list, and can still be read by id. */
@@ -183,10 +183,10 @@ export class TaskTable {
       const text = await this.store.get(taskKey(taskId));
       if (text === undefined) return undefined;
       const record: TaskRecord = JSON.parse(text);
-      const changed = change(record);
-      if (!changed) return record;
+      const newRecord = change(record);
+      if (!newRecord) return record;
       const now = this.#clock.now();
-      const next = { ...changed, updatedAt: Math.max(record.updatedAt, now) };
+      const next = { ...newRecord, updatedAt: Math.max(record.updatedAt, now) };
       // The clocks of two processes may differ, so the store decides when the task expires. Only a store without `keepTtl`
       // uses the ttl.
       const lifetime = { ttl: Math.max(1, next.createdAt + next.ttlMs - now), keepTtl: true };
@@ -213,8 +213,8 @@ export class TaskTable {
   }
 
   /** Calls `changed` after each change of a task, until the returned function is called. */
-  watch(taskId: string, changed: () => void): Promise<() => Promise<void>> {
-    return this.store.subscribe(taskKey(taskId), changed, changed);
+  watch(taskId: string, onChange: () => void): Promise<() => Promise<void>> {
+    return this.store.subscribe(taskKey(taskId), onChange, onChange);
   }
 
   /** Adds a task to the list of its caller. */
@@ -223,8 +223,8 @@ export class TaskTable {
   }
 
   /** Returns a part of the list of a caller: ids of tasks, oldest first. */
-  list(owner: string, after: string | undefined, limit: number): Promise<LogEntry[]> {
-    return this.store.readFrom(ownerKey(owner), after, limit);
+  list(owner: string, position: string | undefined, limit: number): Promise<LogEntry[]> {
+    return this.store.readFrom(ownerKey(owner), position, limit);
   }
 
   /** Takes the lease of a task for a run. Of several concurrent calls, one succeeds. */

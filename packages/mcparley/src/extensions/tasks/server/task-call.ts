@@ -21,16 +21,16 @@ export class TaskCall {
   readonly #call: Call;
   readonly #runner: Runner;
   /** Resolves with the response that contains the task, once the task is created. */
-  readonly #created: Promise<JsonObject>;
-  #resolveCreated!: (response: JsonObject) => void;
+  readonly #taskReply: Promise<JsonObject>;
+  #resolveTaskReply!: (response: JsonObject) => void;
   #creating: Promise<TaskRun> | undefined;
   #run: TaskRun | undefined;
 
   constructor(call: Call, runner: Runner) {
     this.#call = call;
     this.#runner = runner;
-    this.#created = new Promise((resolve) => {
-      this.#resolveCreated = resolve;
+    this.#taskReply = new Promise((resolve) => {
+      this.#resolveTaskReply = resolve;
     });
   }
 
@@ -43,20 +43,20 @@ export class TaskCall {
       const final = await this.#run.input.continueWith(result, next);
       return final instanceof Prepared ? final.value : final;
     });
-    const ended = ending.then(
+    const end = ending.then(
       () => undefined,
       () => undefined,
     );
-    const response = await Promise.race([this.#created, ended]);
+    const response = await Promise.race([this.#taskReply, end]);
     if (response) {
-      void this.#runner.finish(this.#call, this.#run!, ending);
+      this.#runner.finish(this.#call, this.#run!, ending);
       return response;
     }
     const result = await ending;
     if (!this.#isRequested || result instanceof InputRequired) return result;
     // The call ended before it became a task. A client that requested a task must receive one, which is over.
-    void this.#runner.finish(this.#call, await this.#create({}), ending);
-    return this.#created;
+    this.#runner.finish(this.#call, await this.#create({}), ending);
+    return this.#taskReply;
   }
 
   /** Creates the task of a tool with `asTask`, unless the handler decides. */
@@ -80,8 +80,8 @@ export class TaskCall {
     if (this.#creating) return (await this.#creating) !== undefined;
     if (settings.required) this.#requireSupport();
     if (!this.#supportsTasks) return false;
-    const own = this.#toolExtensions?.find(isTaskTool);
-    await this.#create({ ...own?.tasks, ...settings });
+    const toolExtension = this.#toolExtensions?.find(isTaskTool);
+    await this.#create({ ...toolExtension?.tasks, ...settings });
     return true;
   }
 
@@ -139,10 +139,10 @@ export class TaskCall {
 
   async #createOnce({ ttlMs, pollIntervalMs, runAgain }: ToolTasks): Promise<TaskRun> {
     const call = this.#call;
-    const requested = this.#isRequested;
-    const requestedTtl = requested && isObject(call.params.task) ? call.params.task.ttl : undefined;
+    const isRequested = this.#isRequested;
+    const requestedTtl = isRequested && isObject(call.params.task) ? call.params.task.ttl : undefined;
     const run = await this.#runner.begin(call, {
-      requested,
+      requested: isRequested,
       ...(ttlMs !== undefined && { ttlMs }),
       ...(typeof requestedTtl === "number" && { ttlMs: requestedTtl }),
       ...(pollIntervalMs !== undefined && { pollIntervalMs }),
@@ -150,7 +150,7 @@ export class TaskCall {
     });
     const { record } = run;
     this.#run = run;
-    this.#resolveCreated(
+    this.#resolveTaskReply(
       record.requested
         ? { task: toRequestedTask(record), _meta: { [relatedTask]: { taskId: record.taskId } } }
         : { resultType: taskType, ...toTask(record) },

@@ -46,32 +46,32 @@ export class TaskInput implements InputChannel {
   inputResponses: JsonObject = {};
   requestState: string | undefined;
   readonly #init: TaskInputInit;
-  /** The responses by key: those before the task was created, those of earlier runs, and those of this run. */
+  /** The responses by key: from before the task was created, from earlier runs, and from this run. */
   readonly #responses: Map<string, InputResponse>;
   /** The finished and the running functions of `once`, by key. */
-  readonly #recorded: Map<string, unknown>;
+  readonly #onceValues: Map<string, unknown>;
   readonly #running = new Map<string, Promise<unknown>>();
   /** The stored requests that wait for a response, by id. */
   readonly #waiting = new Map<string, PendingRequest>();
   /** The requests of the current turn of the event loop, which are stored together at its end. */
   #turn: PendingRequest[] | undefined;
   /** The open requests of earlier runs: id to key. The client may respond before this run sends them again. */
-  readonly #inherited = new Map<string, string>();
+  readonly #inheritedKeys = new Map<string, string>();
   #order: number;
-  #ended: Error | undefined;
+  #endReason: Error | undefined;
 
   constructor(init: TaskInputInit) {
     const { record } = init;
     this.#init = init;
     this.#order = init.order;
-    this.#recorded = new Map(record.once);
+    this.#onceValues = new Map(record.once);
     this.#responses = new Map(record.responses.map(([key, result]) => [key, { result }]));
     for (const { id, key, response } of record.inputRequests) {
       // Of several requests with the same key, the last one counts. The responses to the others were invalid.
       if (response) this.#responses.set(key, response);
       else {
         this.#responses.delete(key);
-        this.#inherited.set(id, key);
+        this.#inheritedKeys.set(id, key);
       }
     }
   }
@@ -95,22 +95,22 @@ export class TaskInput implements InputChannel {
   }
 
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    if (this.#recorded.has(key)) return Promise.resolve(this.#recorded.get(key) as T);
+    if (this.#onceValues.has(key)) return Promise.resolve(this.#onceValues.get(key) as T);
     const running = (this.#running.get(key) as Promise<T> | undefined) ?? this.#record(key, fn);
     this.#running.set(key, running);
     return running;
   }
 
   recorded(): Recorded {
-    return { answers: [], once: [...this.#recorded], order: this.#order };
+    return { answers: [], once: [...this.#onceValues], order: this.#order };
   }
 
   async pendingResult(): Promise<undefined> {
     return undefined;
   }
 
-  async continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
-    let open = wanted;
+  async continueWith(firstRequest: InputRequired, run: Run): Promise<JsonObject | Prepared> {
+    let open = firstRequest;
     for (let round = 0; round < maxRounds; round++) {
       const requests = Object.entries(open.inputRequests).map(async ([name, { method, params = {} }]) => {
         const key = round === 0 ? name : `${name}-${round + 1}`;
@@ -130,9 +130,9 @@ export class TaskInput implements InputChannel {
   receive({ inputRequests }: TaskRecord): void {
     for (const { id, response } of inputRequests) {
       if (!response) continue;
-      const inherited = this.#inherited.get(id);
-      if (inherited !== undefined) this.#responses.set(inherited, response);
-      this.#inherited.delete(id);
+      const key = this.#inheritedKeys.get(id);
+      if (key !== undefined) this.#responses.set(key, response);
+      this.#inheritedKeys.delete(id);
       this.#waiting.get(id)?.resolve(response);
       this.#waiting.delete(id);
     }
@@ -140,7 +140,7 @@ export class TaskInput implements InputChannel {
 
   /** Rejects all pending and later requests. Called when the run ends. */
   end(reason: Error): void {
-    this.#ended ??= reason;
+    this.#endReason ??= reason;
     for (const request of this.#pending()) request.reject(reason);
     this.#waiting.clear();
   }
@@ -150,7 +150,7 @@ export class TaskInput implements InputChannel {
   }
 
   #enqueue(key: string, { method, params }: ServerRequest): Promise<InputResponse> {
-    if (this.#ended) return Promise.reject(this.#ended);
+    if (this.#endReason) return Promise.reject(this.#endReason);
     if (this.#pending().some((request) => request.key === key)) {
       return Promise.reject(new TypeError(`Two input requests of one call have the key "${key}".`));
     }
@@ -167,45 +167,45 @@ export class TaskInput implements InputChannel {
   async #storeTurn(): Promise<void> {
     const requests = this.#turn ?? [];
     this.#turn = undefined;
-    if (this.#ended) return;
+    if (this.#endReason) return;
     let open = requests;
-    let added: [id: string, request: PendingRequest][] = [];
+    let newRequests: [id: string, request: PendingRequest][] = [];
     try {
       await this.#init.update((record) => {
         this.receive(record);
         // Requests of an earlier attempt that have a response now are no longer waiting.
-        const answered = added.flatMap(([id, request]) => (this.#waiting.delete(id) ? [] : request));
-        open = open.filter((request) => !answered.includes(request));
-        const stored = [...record.inputRequests];
-        added = open.flatMap((request) => this.#add(stored, request));
-        return withInputRequests(record, stored);
+        const answeredRequests = newRequests.flatMap(([id, request]) => (this.#waiting.delete(id) ? [] : request));
+        open = open.filter((request) => !answeredRequests.includes(request));
+        const storedRequests = [...record.inputRequests];
+        newRequests = open.flatMap((request) => this.#add(storedRequests, request));
+        return withInputRequests(record, storedRequests);
       });
       // The run may have ended before the requests were stored.
-      if (this.#ended) throw this.#ended;
+      if (this.#endReason) throw this.#endReason;
     } catch (error) {
       for (const request of requests) request.reject(error);
     }
   }
 
   /** Adds a request to the stored ones and returns it with its id. Returns nothing if there is already a response. */
-  #add(stored: TaskInputRequest[], request: PendingRequest): [id: string, request: PendingRequest][] {
+  #add(storedRequests: TaskInputRequest[], request: PendingRequest): [id: string, request: PendingRequest][] {
     const response = this.#responses.get(request.key);
     if (response) {
       request.resolve(response);
       return [];
     }
-    const id = addRequest(stored, request);
+    const id = addRequest(storedRequests, request);
     this.#waiting.set(id, request);
     return [[id, request]];
   }
 
   async #record<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     const value = await fn();
-    this.#recorded.set(key, value);
+    this.#onceValues.set(key, value);
     const { record, update } = this.#init;
     // Only a later run reads the stored value.
     if (record.again) {
-      await update((now) => ({ ...now, once: [...now.once.filter(([other]) => other !== key), [key, value]] }));
+      await update((now) => ({ ...now, once: [...now.once.filter(([otherKey]) => otherKey !== key), [key, value]] }));
     }
     return value;
   }
@@ -215,17 +215,17 @@ export class TaskInput implements InputChannel {
  * Adds a request to the stored ones and returns its id. If an earlier run has stored the same request, returns the id of
  * that one. Otherwise the id is new (SEP-2663: keys are unique over the lifetime of a task).
  */
-function addRequest(stored: TaskInputRequest[], { key, method, params }: Omit<TaskInputRequest, "id">): string {
+function addRequest(storedRequests: TaskInputRequest[], { key, method, params }: Omit<TaskInputRequest, "id">): string {
   const text = JSON.stringify(params);
-  const same = stored.find(
+  const same = storedRequests.find(
     (one) => one.key === key && !one.response && one.method === method && JSON.stringify(one.params) === text,
   );
   if (same) return same.id;
   // An earlier run sent other params under this key. Closes that request, because no handler waits for it.
-  const superseded = stored.findIndex((one) => one.key === key && !one.response);
-  if (superseded !== -1) stored[superseded] = { ...stored[superseded]!, response: { result: undefined } };
+  const oldIndex = storedRequests.findIndex((one) => one.key === key && !one.response);
+  if (oldIndex !== -1) storedRequests[oldIndex] = { ...storedRequests[oldIndex]!, response: { result: undefined } };
   let id = key;
-  for (let n = 2; stored.some((one) => one.id === id); n++) id = `${key}-${n}`;
-  stored.push({ id, key, method, params });
+  for (let n = 2; storedRequests.some((one) => one.id === id); n++) id = `${key}-${n}`;
+  storedRequests.push({ id, key, method, params });
   return id;
 }

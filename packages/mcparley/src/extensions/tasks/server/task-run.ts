@@ -1,3 +1,4 @@
+import { settlesWithin } from "../../../rpc/abort.ts";
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
@@ -6,7 +7,7 @@ import type { Progress } from "../../../mcp/progress.ts";
 import type { Call } from "../../../server/core/call.ts";
 import { isUnavailable } from "../../../store/store-errors.ts";
 import { isOver, relatedTask } from "../task.ts";
-import { type Ending, type TaskRecord, type TaskTable, ended } from "./stored-task.ts";
+import { type Ending, type TaskRecord, type TaskTable, endRecord } from "./stored-task.ts";
 import { TaskInput } from "./task-input.ts";
 
 /** Number of attempts per lease to store a change of a task. */
@@ -37,7 +38,7 @@ export class TaskRun {
   readonly taskId: string;
   readonly id: string;
   /** Resolves when the run has ended, or was discarded. */
-  readonly over: Promise<void>;
+  readonly ending: Promise<void>;
   /** Set by `start`. */
   input!: TaskInput;
   readonly #init: TaskRunInit;
@@ -63,7 +64,7 @@ export class TaskRun {
     this.#init = init;
     this.taskId = init.taskId;
     this.id = init.id;
-    this.over = new Promise((resolve) => {
+    this.ending = new Promise((resolve) => {
       this.#resolveOver = resolve;
     });
   }
@@ -73,7 +74,7 @@ export class TaskRun {
     this.#unwatch = await this.#init.table.watch(this.taskId, () => void this.#readChanges());
   }
 
-  /** Starts the run of a stored task: input requests and progress of the call are those of the task from now on. */
+  /** Starts the run of a stored task. From now on, the input requests and the progress of the call belong to the task. */
   start(record: TaskRecord): void {
     const { call, order, clock } = this.#init;
     this.#record = record;
@@ -82,11 +83,11 @@ export class TaskRun {
     this.input = new TaskInput({ call, record, order, update: (change) => this.#persist(change) });
     this.#abort = call.outlive({
       input: this.input,
-      progress: (reported) => {
-        const { progress, total, message } = reported;
+      progress: (notification) => {
+        const { progress, total, message } = notification;
         this.#progress = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
         if (this.#progressTimer === undefined) this.#storeProgress(this.#progress);
-        this.#sendProgress(reported);
+        this.#sendProgress(notification);
       },
     });
     this.#hasStarted = true;
@@ -114,7 +115,7 @@ export class TaskRun {
     this.#outcome = outcome;
     // A client that polls may not have read the last progress yet.
     const progress = this.#progress;
-    await this.#persist((record) => ended(progress ? { ...record, progress } : record, outcome));
+    await this.#persist((record) => endRecord(progress ? { ...record, progress } : record, outcome));
     await this.#end(new LocalError("closed", "The task has ended."));
   }
 
@@ -123,18 +124,18 @@ export class TaskRun {
    * its handler has ended.
    */
   async stop(): Promise<void> {
-    const reason = closing();
+    const reason = closingError();
     const outcome = this.#outcome ?? { error: { code: ErrorCode.InternalError, message: reason.message } };
     const mayRunAgain = !this.#outcome && this.#record.again !== undefined;
     const { table } = this.#init;
     await this.#end(reason, () =>
-      mayRunAgain ? table.leave(this.taskId, this.id) : this.#update((now) => ended(now, outcome)),
+      mayRunAgain ? table.leave(this.taskId, this.id) : this.#update((now) => endRecord(now, outcome)),
     );
   }
 
   /** Ends a run that was not started. `undo` reverts what was stored for it. */
   async discard(undo?: () => Promise<void>): Promise<void> {
-    await this.#end(closing(), undo);
+    await this.#end(closingError(), undo);
   }
 
   /** Changes the task, unless it is over or has another run. */
@@ -152,19 +153,19 @@ export class TaskRun {
     try {
       const record = await table.read(this.taskId);
       if (this.#isOver) return;
-      if (!record) await this.#end(expired(), () => table.notify(this.taskId));
+      if (!record) await this.#end(expiryError(), () => table.notify(this.taskId));
       else if (record.status === "cancelled") await this.#end(new LocalError("aborted", "The task was cancelled."));
-      else if (isOver(record) || record.run !== this.id) await this.#end(takenOver());
+      else if (isOver(record) || record.run !== this.id) await this.#end(takeoverError());
       else this.input.receive(record);
     } catch (error) {
       this.#reportOnce(error);
-      if (clock.now() >= this.#endsBy) await this.#end(expired());
+      if (clock.now() >= this.#endsBy) await this.#end(expiryError());
     }
   }
 
   #renewLater(): void {
     const { clock, lease, table } = this.#init;
-    const left = this.#endsBy - clock.now();
+    const remainingTime = this.#endsBy - clock.now();
     // The store sends no message when the ttl has passed, so the task is read at that time. A later run of a short task
     // reads it more often, because it knows only the latest possible time.
     const interval = Math.min(lease / 3, this.#record.ttlMs / 4);
@@ -174,7 +175,7 @@ export class TaskRun {
         table.renew(this.taskId, this.id, lease).then(
           (isKept) => {
             this.#isFailing = false;
-            return isKept ? this.#readChanges() : this.#end(takenOver());
+            return isKept ? this.#readChanges() : this.#end(takeoverError());
           },
           (error: unknown) => {
             this.#reportOnce(error);
@@ -182,20 +183,20 @@ export class TaskRun {
           },
         );
       },
-      left > 0 ? Math.min(interval, left) : interval,
+      remainingTime > 0 ? Math.min(interval, remainingTime) : interval,
     );
   }
 
   /** Stores progress, also as the status message of the task, at most once per poll interval. */
-  #storeProgress(stored: Progress): void {
+  #storeProgress(storedProgress: Progress): void {
     if (this.#isOver) return;
     const { clock, report } = this.#init;
-    const { progress, total, message } = stored;
+    const { progress, total, message } = storedProgress;
     const statusMessage = message ?? (total === undefined ? `${progress}` : `${progress}/${total}`);
-    this.#update((now) => ({ ...now, statusMessage, progress: stored })).catch(report);
+    this.#update((now) => ({ ...now, statusMessage, progress: storedProgress })).catch(report);
     this.#progressTimer = clock.setTimeout(() => {
       this.#progressTimer = undefined;
-      if (this.#progress && this.#progress !== stored) this.#storeProgress(this.#progress);
+      if (this.#progress && this.#progress !== storedProgress) this.#storeProgress(this.#progress);
     }, this.#record.pollIntervalMs);
   }
 
@@ -211,12 +212,7 @@ export class TaskRun {
         if (!isUnavailable(error)) throw error;
         this.#reportOnce(error);
       }
-      let timer: unknown;
-      const pause = new Promise<void>((resolve) => {
-        timer = clock.setTimeout(resolve, lease / triesPerLease);
-      });
-      await Promise.race([pause, this.over]);
-      clock.clearTimeout(timer);
+      await settlesWithin(this.ending, lease / triesPerLease, clock);
     }
   }
 
@@ -242,15 +238,15 @@ export class TaskRun {
   }
 }
 
-function closing(): LocalError {
+function closingError(): LocalError {
   return new LocalError("closed", "The server was stopped before the task ended.");
 }
 
-function expired(): LocalError {
+function expiryError(): LocalError {
   return new LocalError("aborted", "The ttl of the task has passed.");
 }
 
-function takenOver(): LocalError {
+function takeoverError(): LocalError {
   return new LocalError(
     "aborted",
     "This process did not renew its lease in time, and another process took over the task.",

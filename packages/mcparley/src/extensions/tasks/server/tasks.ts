@@ -67,7 +67,7 @@ export function tasks(options: TasksOptions = {}): ServerExtension {
       taskCalls.set(call, taskCall);
       return taskCall.answer(next);
     },
-    subscribe: (wanted, call, send) => subscribeTasks(runnerOf(call), { wanted, call, send }),
+    subscribe: (filter, call, send) => subscribeTasks(runnerOf(call), { filter, call, send }),
     close: (core) => runners.get(core)?.close(),
   };
 }
@@ -111,8 +111,8 @@ export function asTask(settings: ToolTasks = {}): ToolExtension {
       if (taskCall) await taskCall.beforeHandler(extension.tasks);
       else if (support === "required") throw noTasks();
     },
-    list: (listed, { requestedTasks }): ToolWithExecution =>
-      requestedTasks ? { ...listed, execution: { taskSupport: support } } : listed,
+    list: (tool, { requestedTasks }): ToolWithExecution =>
+      requestedTasks ? { ...tool, execution: { taskSupport: support } } : tool,
   };
   return extension;
 }

@@ -1,3 +1,4 @@
+import { repeat } from "../../../rpc/clock.ts";
 import { invalidParams } from "../../../rpc/errors.ts";
 import type { JsonObject } from "../../../rpc/messages.ts";
 import type { Call, CallSession } from "../../../server/core/call.ts";
@@ -11,30 +12,28 @@ import { type TaskRecord, toDetailedTask, toRequestedTask } from "./stored-task.
 const maxWatched = 1000;
 
 /**
- * Calls `see` with the current state of a task and after each change, until the task is over or deleted, or `see` returns
- * false. `see` receives undefined if the task does not exist. Returns a function that stops the watch earlier.
+ * Calls `onState` with the current state of a task and after each change, until the task is over or deleted, or `onState` returns
+ * false. `onState` receives undefined if the task does not exist. Returns a function that stops the watch earlier.
  */
 export function watchTask(
   runner: Runner,
   taskId: string,
-  see: (record: TaskRecord | undefined) => boolean | void,
+  onState: (record: TaskRecord | undefined) => boolean | void,
 ): () => void {
-  const { core, table, defaults } = runner;
-  const report = (error: unknown): void => core.report(error, undefined);
+  const { core, table, defaults, report } = runner;
   let isStopped = false;
   let isReading = false;
   let hasChanged = false;
-  let timer: unknown;
   let unsubscribe: (() => Promise<void>) | undefined;
 
   function stop(): void {
     isStopped = true;
-    if (timer !== undefined) core.clock.clearTimeout(timer);
+    stopReads();
     unsubscribe?.().catch(report);
     unsubscribe = undefined;
   }
 
-  /** Reads one state at a time, because concurrent reads could call `see` in the wrong order. */
+  /** Reads one state at a time, because concurrent reads could call `onState` in the wrong order. */
   async function read(): Promise<void> {
     hasChanged = true;
     if (isReading) return;
@@ -42,10 +41,10 @@ export function watchTask(
     try {
       while (hasChanged && !isStopped) {
         hasChanged = false;
-        const found = await table.read(taskId);
-        const record = found && (await runner.revive(found));
+        const storedRecord = await table.read(taskId);
+        const record = storedRecord && (await runner.revive(storedRecord));
         if (isStopped) return;
-        if (see(record) === false || !record || isOver(record)) stop();
+        if (onState(record) === false || !record || isOver(record)) stop();
       }
     } catch (error) {
       report(error);
@@ -54,22 +53,13 @@ export function watchTask(
     }
   }
 
-  /** Reads once per lease, also without a notification, because a process that has died sends none. */
-  function readLater(): void {
-    timer = core.clock.setTimeout(() => {
-      if (isStopped) return;
-      readLater();
-      void read();
-    }, defaults.lease);
-  }
-
-  // Without the subscription, the task is still read once per lease.
-  readLater();
+  // The task is also read once per lease: the subscription can fail, and a process that has died sends no notification.
+  const stopReads = repeat(core.clock, defaults.lease, () => void read());
   table
     .watch(taskId, () => void read())
-    .then((subscribed) => {
-      if (isStopped) return subscribed();
-      unsubscribe = subscribed;
+    .then((stopSubscription) => {
+      if (isStopped) return stopSubscription();
+      unsubscribe = stopSubscription;
       return undefined;
     })
     .catch(report)
@@ -78,9 +68,9 @@ export function watchTask(
 }
 
 /** Notifies the session that requested a task of each change of its status (2025-11-25, Task Status Notification). */
-export function notifySession(runner: Runner, created: TaskRecord, session: CallSession): void {
-  let { status, statusMessage } = created;
-  watchTask(runner, created.taskId, (record) => {
+export function notifySession(runner: Runner, createdTask: TaskRecord, session: CallSession): void {
+  let { status, statusMessage } = createdTask;
+  watchTask(runner, createdTask.taskId, (record) => {
     if (!record || (record.status === status && record.statusMessage === statusMessage)) return true;
     ({ status, statusMessage } = record);
     return session.send(TaskMethod.statusChanged, { ...toRequestedTask(record) });
@@ -93,11 +83,11 @@ export function notifySession(runner: Runner, created: TaskRecord, session: Call
  */
 export async function subscribeTasks(
   runner: Runner,
-  { wanted, call, send }: { wanted: JsonObject; call: Call; send: (method: string, params: JsonObject) => void },
+  { filter, call, send }: { filter: JsonObject; call: Call; send: (method: string, params: JsonObject) => void },
 ): Promise<ExtensionSubscription | undefined> {
-  if (wanted.taskIds === undefined) return undefined;
+  if (filter.taskIds === undefined) return undefined;
   requireExtension(call, tasksId);
-  const records = await Promise.all(readIds(wanted.taskIds).map((taskId) => runner.table.read(taskId)));
+  const records = await Promise.all(readIds(filter.taskIds).map((taskId) => runner.table.read(taskId)));
   const owner = principalKey(call.principal);
   const taskIds = records.flatMap((record) => (record?.owner === owner ? record.taskId : []));
   const stops = taskIds.map((taskId) => {
