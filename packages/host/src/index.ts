@@ -1,13 +1,13 @@
 /** A host of the Model Context Protocol: many servers, consent, sampling, context and the model loop. */
 export { createHost } from "./host/create-host.ts";
 export type { Host, HostCallOptions } from "./host/host.ts";
-export type { HostCompletion } from "./calls/read-calls.ts";
-export type { HostOptions } from "./host/host-options.ts";
+export type { HostCompletion } from "./calls/call.ts";
+export type { HostOptions } from "./host/host.ts";
 export type { ServerEntry, ServerSettings } from "./servers/server-entry.ts";
-export type { ServerTarget } from "./values/server-target.ts";
-export type { CallActivity, InputKind } from "./activity/call-activity.ts";
-export type { HostEvent } from "./host/host-events.ts";
-export type { HostServer } from "./servers/host-server.ts";
+export type { ServerTarget } from "./values/types.ts";
+export type { CallActivity, InputKind } from "./activity/active-calls.ts";
+export type { HostEvent } from "./host/host.ts";
+export type { HostServer } from "./servers/server-entry.ts";
 export type { ServerEvent, ServerState } from "./supervision/server-state.ts";
 export type {
   Catalogue,
@@ -18,13 +18,13 @@ export type {
   CatalogueTool,
 } from "./catalogue/catalogue.ts";
 export type { ProviderName } from "./catalogue/providers.ts";
-export type { SchemaLoss } from "./catalogue/schema-loss.ts";
-export type { ServerLists } from "./catalogue/server-lists.ts";
-export type { ToolOutcome } from "./conversation/tool-outcome.ts";
-export type { Awaitable } from "./values/awaitable.ts";
+export type { SchemaLoss } from "./catalogue/catalogue.ts";
+export type { ServerLists } from "./catalogue/catalogue.ts";
+export type { ToolOutcome } from "./conversation/messages.ts";
+export type { Awaitable } from "./values/types.ts";
 export type { Renderer } from "./renderer/renderer.ts";
-export type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "./renderer/approval.ts";
-export type { DecisionRecord } from "./consent/decision-record.ts";
+export type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "./renderer/renderer.ts";
+export type { DecisionRecord } from "./consent/policy.ts";
 export type { Decision, Policy, Rule } from "./consent/policy.ts";
 export type {
   DefinitionChange,
@@ -32,8 +32,8 @@ export type {
   DefinitionKind,
   ReviewAnswer,
   ReviewRequest,
-} from "./renderer/review.ts";
-export type { ConfiguredEntry, ServerIdentity, TrustAnswer, TrustRequest } from "./renderer/trust.ts";
+} from "./renderer/renderer.ts";
+export type { ConfiguredEntry, ServerIdentity, TrustAnswer, TrustRequest } from "./renderer/renderer.ts";
 export type {
   FieldProblem,
   FormAnswer,
@@ -44,12 +44,12 @@ export type {
   InputOrigin,
   UrlAnswer,
   UrlRequest,
-} from "./renderer/elicitation.ts";
-export type { InputLimits } from "./input/input-limits.ts";
-export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./renderer/sampling.ts";
-export type { SignInAnswer, SignInRequest } from "./renderer/sign-in.ts";
+} from "./renderer/renderer.ts";
+export type { InputLimits } from "./input/input-context.ts";
+export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./renderer/renderer.ts";
+export type { SignInAnswer, SignInRequest } from "./renderer/renderer.ts";
 export type { LanguageModel, ModelSetting } from "./model/language-model.ts";
-export type { ModelRetry } from "./model/retries.ts";
+export type { ModelRetry } from "./model/stream-model.ts";
 export type {
   AssistantPart,
   FilePart,

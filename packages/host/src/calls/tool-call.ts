@@ -4,8 +4,8 @@ import type { ActiveCall } from "../activity/active-calls.ts";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallDecision } from "../consent/call-consent.ts";
 import type { Consent } from "../consent/consent.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { CallOrigin } from "../renderer/approval.ts";
+import type { ToolOutcome } from "../conversation/messages.ts";
+import type { CallOrigin } from "../renderer/renderer.ts";
 import type { CallSteps, Caller } from "./call.ts";
 
 /** A call of a tool of the catalogue. */

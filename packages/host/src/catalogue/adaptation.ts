@@ -1,8 +1,8 @@
 import { printable } from "mcparley";
-import { uniqueNames } from "../values/unique-names.ts";
+import { uniqueNames } from "../values/map-texts.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import type { ProviderRules } from "./providers.ts";
-import type { SchemaLoss } from "./schema-loss.ts";
+import type { SchemaLoss } from "./catalogue.ts";
 
 /** Maximum depth of an adapted schema. */
 export const MAX_DEPTH = 32;

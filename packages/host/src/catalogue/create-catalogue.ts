@@ -9,13 +9,13 @@ import type {
   CatalogueResource,
   CatalogueTemplate,
   CatalogueTool,
+  SchemaLoss,
+  ServerLists,
 } from "./catalogue.ts";
 import { type EntryChanges, type EntryKind, EntryList } from "./entry-list.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { promptName, toolName } from "./names.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
-import type { SchemaLoss } from "./schema-loss.ts";
-import type { ServerLists } from "./server-lists.ts";
 
 /** Options of `createCatalogue`. */
 export interface CatalogueOptions {

@@ -136,3 +136,11 @@ export function mergeTypes(first: unknown, second: unknown): TypeName | readonly
   });
   return merged.length > 1 ? merged : merged[0];
 }
+
+/** Returns the values of an `enum` that have a type. */
+export function valuesOfType(values: readonly unknown[], type: string): unknown[] {
+  return values.filter((value) => {
+    const found = typeOfValue(value);
+    return found === type || (type === "number" && found === "integer");
+  });
+}

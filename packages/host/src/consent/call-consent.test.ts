@@ -1,13 +1,13 @@
 import type { JsonObject } from "mcparley";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
-import type { ApprovalAnswer, ApprovalRequest } from "../renderer/approval.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../renderer/renderer.ts";
 import type { CallDecision } from "./call-consent.ts";
 import { hashOfJson } from "./canonical.ts";
 import type { Rule } from "./policy.ts";
-import { rulesLifetime } from "./rules-file.ts";
+import { rulesLifetime } from "./rules.ts";
 import {
   type ConsentFixture,
   callOf,

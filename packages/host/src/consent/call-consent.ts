@@ -1,18 +1,16 @@
 import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/approval.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
+import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/renderer.ts";
 import { canonicalJson, hashOfJson, maxDepth } from "./canonical.ts";
 import { ignoreErrors } from "../values/ignore-errors.ts";
 import { isObject } from "@mcparley/internal/is-object";
-import { isWithinDepth } from "../values/json-depth.ts";
+import { isWithinDepth } from "../values/map-texts.ts";
 import type { ConsentParts } from "./consent-parts.ts";
-import type { DecisionRecord } from "./decision-record.ts";
+import type { DecisionRecord, Decision, Rule } from "./policy.ts";
 import type { DefinitionReview } from "./definition-review.ts";
 import { liveHash } from "./definitions.ts";
-import type { Decision, Rule } from "./policy.ts";
-import { type RuleSubject, matchRules } from "./rules.ts";
-import { type RulesFile, rulesFile } from "./rules-file.ts";
+import { type RuleSubject, matchRules, type RulesFile, rulesFile } from "./rules.ts";
 import { visibleJson } from "./text/visible-text.ts";
 
 /** A tool call that needs consent. */

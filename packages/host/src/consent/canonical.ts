@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "mcparley";
-import type { DefinitionKind } from "../renderer/review.ts";
+import type { DefinitionKind } from "../renderer/renderer.ts";
 
 /** Maximum depth of a value. A deeper one of a hostile server would exhaust the stack. */
 export const maxDepth = 200;

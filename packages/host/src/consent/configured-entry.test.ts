@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import type { ApprovalRequest } from "../renderer/approval.ts";
-import type { Renderer } from "../renderer/renderer.ts";
-import type { ConfiguredEntry, TrustRequest } from "../renderer/trust.ts";
+import type { ApprovalRequest, Renderer, ConfiguredEntry, TrustRequest } from "../renderer/renderer.ts";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
 import type { Policy } from "./policy.ts";
 import { type ConsentFixture, callOf, consentFixture, listsOf, never, toolNamed } from "./testing/consent-fixture.ts";

@@ -1,14 +1,12 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "mcparley";
-import type { Awaitable } from "../values/awaitable.ts";
+import type { Awaitable } from "../values/types.ts";
 import { ignoreErrors } from "../values/ignore-errors.ts";
 import type { Renderer } from "../renderer/renderer.ts";
-import type { StateStorage } from "../state/state-storage.ts";
-import type { DecisionRecord } from "./decision-record.ts";
+import { type StateStorage, keyedHash } from "../state/state-storage.ts";
+import type { DecisionRecord, Policy } from "./policy.ts";
 import { type IdentifiedServer, type ServerSubject, identityOfEntry, identityOfTarget } from "./identity.ts";
-import type { Policy } from "./policy.ts";
-import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
-import { keyedHash } from "../state/user-key.ts";
-import { randomUUID } from "node:crypto";
+import { unlessAborted } from "../async/timing.ts";
 
 /** Options of `createConsent`. */
 export interface ConsentOptions {
@@ -80,5 +78,30 @@ export function consentParts(options: ConsentOptions): ConsentParts {
         return undefined;
       }
     },
+  };
+}
+
+/**
+ * Asks one question after another, in the order of the calls.
+ *
+ * `ask` starts when all earlier questions are answered or aborted. The promise rejects with the reason of the signal as soon as it
+ * is aborted, and the next question follows, also if `ask` does not settle. `ask` must not wait for another question of the queue.
+ */
+export type QuestionQueue = <T>(ask: () => Awaitable<T>, signal: AbortSignal) => Promise<T>;
+
+/** Returns a queue of questions to one person. */
+export function createQuestionQueue(): QuestionQueue {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(ask: () => Awaitable<T>, signal: AbortSignal): Promise<T> => {
+    const before = last;
+    const asked = (async () => {
+      await before;
+      signal.throwIfAborted();
+      return ask();
+    })();
+    const answered = unlessAborted(asked, signal);
+    // The next question waits for this answer, and for the questions before this one, also if this one is aborted earlier.
+    last = before.then(() => answered).catch(() => {});
+    return answered;
   };
 }

@@ -1,10 +1,9 @@
 import { type CheckCall, callConsent } from "./call-consent.ts";
-import { problemOfRule } from "./check-rule.ts";
-import { type ConsentOptions, consentParts } from "./consent-parts.ts";
+import { problemOfRule } from "./rules.ts";
+import { type ConsentOptions, consentParts, type QuestionQueue } from "./consent-parts.ts";
 import { type ReviewOutcome, type ReviewSubject, definitionReview } from "./definition-review.ts";
 import type { Policy } from "./policy.ts";
-import type { QuestionQueue } from "./question-queue.ts";
-import type { DefinitionKind } from "../renderer/review.ts";
+import type { DefinitionKind } from "../renderer/renderer.ts";
 import type { ServerSubject } from "./identity.ts";
 import { serverTrust } from "./server-trust.ts";
 

@@ -1,7 +1,7 @@
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test, vi } from "vitest";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
-import type { ReviewAnswer, ReviewRequest } from "../renderer/review.ts";
+import type { ReviewAnswer, ReviewRequest } from "../renderer/renderer.ts";
 import { consentFixture, listsOf, never, target, toolNamed } from "./testing/consent-fixture.ts";
 
 const [a, b] = [toolNamed("a"), toolNamed("b")];

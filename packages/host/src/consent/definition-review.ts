@@ -1,6 +1,6 @@
-import type { ServerLists } from "../catalogue/server-lists.ts";
-import type { ConsentParts } from "./consent-parts.ts";
-import type { DecisionRecord } from "./decision-record.ts";
+import type { ServerLists } from "../catalogue/catalogue.ts";
+import { type ConsentParts, type QuestionQueue, createQuestionQueue } from "./consent-parts.ts";
+import type { DecisionRecord } from "./policy.ts";
 import {
   type Definitions,
   type LiveDefinition,
@@ -11,8 +11,7 @@ import {
 } from "./definitions.ts";
 import type { ServerSubject } from "./identity.ts";
 import { type PinnedServer, type Pins, addPins, changesSince, readPins } from "./pins.ts";
-import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
-import type { DefinitionChange, DefinitionKind, ReviewAnswer } from "../renderer/review.ts";
+import type { DefinitionChange, DefinitionKind, ReviewAnswer } from "../renderer/renderer.ts";
 
 /** A server with its definitions. */
 export interface ReviewSubject extends Definitions, ServerSubject {}

@@ -1,6 +1,6 @@
-import type { ServerLists } from "../catalogue/server-lists.ts";
+import type { ServerLists } from "../catalogue/catalogue.ts";
 import { hashOfDefinition } from "./canonical.ts";
-import type { DefinitionKind } from "../renderer/review.ts";
+import type { DefinitionKind } from "../renderer/renderer.ts";
 
 /** A definition that a server has now. */
 export interface LiveDefinition {

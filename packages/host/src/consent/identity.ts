@@ -2,12 +2,12 @@ import path from "node:path";
 import { domainToUnicode } from "node:url";
 import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
-import type { ServerTarget } from "../values/server-target.ts";
+import type { ServerTarget } from "../values/types.ts";
 import { findExecutable } from "@mcparley/internal/find-executable";
 import { randomText, safeUrl, shownValue, shownVariable } from "@mcparley/internal/secret-values";
 import { hashOfJson } from "./canonical.ts";
 import { remarkOn } from "./text/remarks.ts";
-import type { ConfiguredEntry, ServerIdentity } from "../renderer/trust.ts";
+import type { ConfiguredEntry, ServerIdentity } from "../renderer/renderer.ts";
 
 /** A server with the identity to which trust is bound. */
 export interface IdentifiedServer {

@@ -1,7 +1,7 @@
 import type { Tool } from "mcparley/client";
 import { describe, expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
-import type { DefinitionChange, ReviewRequest } from "../renderer/review.ts";
+import type { DefinitionChange, ReviewRequest } from "../renderer/renderer.ts";
 import { consentFixture } from "./testing/consent-fixture.ts";
 
 /*

@@ -1,11 +1,10 @@
-import { parseState } from "../state/json-file.ts";
-import type { StateStorage } from "../state/state-storage.ts";
+import { parseState, type StateStorage } from "../state/state-storage.ts";
 import { canonicalJson, hashOfJson, hashWithoutName } from "./canonical.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { type LiveDefinition, definitionKey } from "./definitions.ts";
 import { differencesBetween } from "./text/differences.ts";
 import { remarksOn } from "./text/remarks.ts";
-import type { DefinitionChange, DefinitionKind } from "../renderer/review.ts";
+import type { DefinitionChange, DefinitionKind } from "../renderer/renderer.ts";
 import type { Policy } from "./policy.ts";
 
 export type AcceptedBy = "person" | "configuration";

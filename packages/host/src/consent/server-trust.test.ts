@@ -3,7 +3,7 @@ import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
 import { consentFixture, never } from "./testing/consent-fixture.ts";
-import type { TrustAnswer, TrustRequest } from "../renderer/trust.ts";
+import type { TrustAnswer, TrustRequest } from "../renderer/renderer.ts";
 
 const target = "https://example.com/mcp?token=abc-secret";
 const subject = { server: "files", target };

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { ReadResourceResult } from "mcparley";
-import type { Awaitable } from "../values/awaitable.ts";
+import type { Awaitable } from "../values/types.ts";
 import { withoutDeepLevels } from "../values/map-texts.ts";
 import type { FilePart, Message, TextPart } from "../conversation/messages.ts";
-import { type TextLimits, serverTextParts } from "../conversation/long-text.ts";
-import { readContents } from "../conversation/server-content.ts";
+import { type TextLimits, serverTextParts } from "../conversation/server-text.ts";
+import { readContents } from "../conversation/tool-results.ts";
 import type { Attachment, ContextOptions, ResourceName, StoredAttachment } from "./conversation-context.ts";
 
 /** The parts of a host that attachments need. */

@@ -1,7 +1,7 @@
 import type { GetPromptResult, PromptMessage, ReadResourceResult } from "mcparley";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import { createResultStore } from "../conversation/result-handles.ts";
+import { createResultStore } from "../conversation/server-text.ts";
 import { startRun } from "../loop/run.ts";
 import { answered, scriptedStream, testCatalogue, testParts, untilAborted } from "../loop/testing/run-fixtures.ts";
 import type { Conversation, ResourceName } from "./conversation-context.ts";

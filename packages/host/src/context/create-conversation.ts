@@ -1,9 +1,9 @@
-import type { CompleteResult, CompletionReference, GetPromptResult, JsonObject } from "mcparley";
+import { type CompleteResult, type CompletionReference, type JsonObject, printableJson } from "mcparley";
+import { type GetPromptResult, type PromptMessage, readPromptMessages } from "mcparley/client";
+import { isObject } from "@mcparley/internal/is-object";
 import type { Catalogue, CataloguePrompt, CatalogueTool } from "../catalogue/catalogue.ts";
-import type { Message } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/long-text.ts";
-import type { ResultStore } from "../conversation/result-handles.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
+import type { Message, ToolOutcome, TextPart } from "../conversation/messages.ts";
+import { type TextLimits, type ResultStore, serverTextParts, escapeTags } from "../conversation/server-text.ts";
 import { type AttachmentParts, createAttachments } from "./attachments.ts";
 import type {
   Completion,
@@ -12,12 +12,11 @@ import type {
   ContextOptions,
   Conversation,
 } from "./conversation-context.ts";
-import type { SecretFilter } from "../values/without-secrets.ts";
+import type { SecretFilter } from "../values/types.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { readConversationJson } from "./conversation-json.ts";
-import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
-import { userCallMessage } from "./user-call.ts";
+import { readBlocks, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a host that a conversation needs. */
 export interface ConversationParts extends Pick<AttachmentParts, "readResource" | "watch"> {
@@ -166,4 +165,87 @@ function completionTarget(catalogue: Catalogue, of: CompletionRequest["of"]): Co
     ref: { type: "ref/resource", uri: of.uriTemplate },
     names: new Set(templateVariables(of.uriTemplate).map(({ name }) => name)),
   };
+}
+
+const MAX_MESSAGES = 200;
+
+/** Returns the arguments of a prompt that have a name. The entries of the list can have any type. */
+function argumentsOf(prompt: CataloguePrompt["prompt"]): { name: string; isRequired: boolean }[] {
+  const listed: readonly unknown[] = prompt.arguments ?? [];
+  return listed.flatMap((argument) =>
+    isObject(argument) && typeof argument.name === "string"
+      ? [{ name: argument.name, isRequired: argument.required === true }]
+      : [],
+  );
+}
+
+/** Checks the arguments of a prompt. Throws a `TypeError` that names the missing and unknown ones. */
+function checkPromptArguments({ name, prompt }: CataloguePrompt, args: Readonly<Record<string, string>>): void {
+  const argNames = Object.keys(args);
+  const known = argumentsOf(prompt);
+  const missing = known.filter((argument) => argument.isRequired && !argNames.includes(argument.name));
+  if (missing.length > 0) {
+    throw new TypeError(
+      `The prompt "${name}" requires the arguments ${missing.map((argument) => argument.name).join(", ")}.`,
+    );
+  }
+  const names = new Set(known.map((argument) => argument.name));
+  const unknown = argNames.filter((argument) => !names.has(argument));
+  if (unknown.length > 0) {
+    const all = names.size === 0 ? "It has no arguments." : `It has: ${[...names].join(", ")}.`;
+    throw new TypeError(`The prompt "${name}" has no arguments ${unknown.join(", ")}. ${all}`);
+  }
+}
+
+/**
+ * Returns the messages of an expanded prompt for a conversation, labelled with their origin. The roles are kept. A role other than
+ * `assistant` becomes `user`, so that a server cannot write a system message.
+ */
+function promptMessages(prompt: CataloguePrompt, result: GetPromptResult, limits: TextLimits): Message[] {
+  const messages = readPromptMessages(result.messages);
+  if (messages.length > MAX_MESSAGES) {
+    throw new RangeError(
+      `The prompt "${prompt.name}" has ${messages.length} messages. A prompt may have ${MAX_MESSAGES}.`,
+    );
+  }
+  return messages.map((message) => promptMessage(prompt, message, limits));
+}
+
+function promptMessage(
+  { server, prompt }: CataloguePrompt,
+  { role, content }: PromptMessage,
+  limits: TextLimits,
+): Message {
+  const { text, files } = readBlocks([content]);
+  // The user chose the prompt, but not the content of a resource in it.
+  const isResource = content.type === "resource";
+  const kind = isResource ? "resource" : "prompt";
+  const origin = { server, name: isResource ? content.resource.uri : prompt.name };
+  const texts = text === "" ? [] : serverTextParts({ kind, origin, text }, limits);
+  if (role !== "assistant") return { role: "user", content: [...texts, ...files] };
+  // Model providers accept no files in messages of the model.
+  const remarks = files.map(({ mediaType }): TextPart => ({
+    type: "text",
+    text: `[A file of type ${mediaType} was left out.]`,
+  }));
+  return { role: "assistant", content: [...texts, ...remarks] };
+}
+
+/**
+ * Returns the message about a call that the user made: a sentence with the tool and the arguments that were sent, and then the content
+ * that a model would receive as the result. Returns undefined if the call has no result of the server.
+ */
+function userCallMessage(
+  { tool: { name, server, tool }, arguments: args }: { tool: CatalogueTool; arguments: JsonObject },
+  outcome: ToolOutcome,
+  limits: TextLimits,
+): Message | undefined {
+  if (outcome.status !== "result") return undefined;
+  // A message of the user has no call id.
+  const { content, isError } = toResultPart({ callId: "", name, origin: { server, name: tool.name } }, outcome, limits);
+  // The arguments can contain text that the user copied from a server.
+  const json = escapeTags(printableJson(outcome.editedArguments ?? args));
+  const result = isError ? "The tool returned this error:" : "The result is:";
+  const sentence = `The user called the tool ${name} with the arguments ${json}. ${result}`;
+  return { role: "user", content: [{ type: "text", text: sentence }, ...content] };
 }

@@ -3,7 +3,7 @@ import { prompt, resource, createServer, tool } from "mcparley/server";
 import { expect, test } from "vitest";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
-import { createResultStore } from "../conversation/result-handles.ts";
+import { createResultStore } from "../conversation/server-text.ts";
 import { startRun } from "../loop/run.ts";
 import { answered, call, finish, scriptedStream, testParts } from "../loop/testing/run-fixtures.ts";
 import { type ConversationParts, createConversation } from "./create-conversation.ts";

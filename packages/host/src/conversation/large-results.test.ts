@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { expectLinearTime } from "../../../../tests/support/linear-time.ts";
-import { createResultStore } from "./result-handles.ts";
+import { createResultStore } from "./server-text.ts";
 import { toResultPart } from "./tool-results.ts";
 
 const call = { callId: "c1", name: "notes_read", origin: { server: "notes", name: "read" } };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createResultStore } from "./result-handles.ts";
+import { createResultStore } from "./server-text.ts";
 
 const origin = { server: "notes", name: "read" };
 const text = (bytes: number) => ({ kind: "result" as const, origin, content: Buffer.alloc(bytes, "x") });

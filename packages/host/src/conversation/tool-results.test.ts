@@ -1,7 +1,7 @@
 import type { ContentBlock } from "mcparley/client";
 import { describe, expect, test } from "vitest";
 import type { ToolResultPart } from "./messages.ts";
-import { createResultStore } from "./result-handles.ts";
+import { createResultStore } from "./server-text.ts";
 import { readResult } from "../loop/read-result.ts";
 import { toResultPart } from "./tool-results.ts";
 import { textOutcome } from "../loop/testing/run-fixtures.ts";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
-import { createCall, missingServer } from "../calls/call.ts";
-import { completionCall, promptCall, resourceCall } from "../calls/read-calls.ts";
+import { createCall, missingServer, completionCall, promptCall, resourceCall } from "../calls/call.ts";
 import { type CallTool, toolCall } from "../calls/tool-call.ts";
 import type { Host } from "./host.ts";
 import type { HostParts } from "./host-parts.ts";

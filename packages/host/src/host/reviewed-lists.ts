@@ -1,8 +1,8 @@
 import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
-import type { ServerLists } from "../catalogue/server-lists.ts";
+import type { ServerLists } from "../catalogue/catalogue.ts";
 import type { Consent } from "../consent/consent.ts";
 import { type Definitions, usableOnly } from "../consent/definitions.ts";
-import type { DefinitionKind } from "../renderer/review.ts";
+import type { DefinitionKind } from "../renderer/renderer.ts";
 import type { ServerSubject } from "../consent/identity.ts";
 
 /** The lists of one server, of which only the reviewed definitions enter the catalogue. */

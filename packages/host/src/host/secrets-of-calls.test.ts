@@ -2,13 +2,12 @@ import { createServer, resource, tool } from "mcparley/server";
 import { expect, test } from "vitest";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import { createCall } from "../calls/call.ts";
-import type { Renderer } from "../renderer/renderer.ts";
-import type { SampledRequest } from "../renderer/sampling.ts";
+import type { Renderer, SampledRequest } from "../renderer/renderer.ts";
 import { knownSecrets } from "../secrets/known-secrets.ts";
 import { scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { toAiSdkTools } from "./ai-sdk-tools.ts";
 import { createHost } from "./create-host.ts";
-import type { HostOptions } from "./host-options.ts";
+import type { HostOptions } from "./host.ts";
 
 const secret = "/home/me/notes";
 

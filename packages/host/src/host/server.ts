@@ -3,20 +3,17 @@ import type { Client, ServerInfo, Timeouts } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import type { CalledServer } from "../calls/call.ts";
-import type { ServerLists } from "../catalogue/server-lists.ts";
-import { confirmScopes } from "../input/confirm-scopes.ts";
+import type { ServerLists } from "../catalogue/catalogue.ts";
+import { confirmScopes } from "../input/elicit-handler.ts";
 import { inputHandlers } from "../input/input-handlers.ts";
-import { checkLimits } from "../input/input-limits.ts";
-import type { ServerEntry, ServerSettings } from "../servers/server-entry.ts";
-import type { ServerTarget } from "../values/server-target.ts";
-import type { PassedOptions, PreparedTarget } from "../supervision/open-connection.ts";
-import { resolveEntry } from "../servers/resolve-entry.ts";
-import type { HostServer } from "../servers/host-server.ts";
+import { checkLimits } from "../input/input-context.ts";
+import { type ServerEntry, type ServerSettings, resolveEntry, type HostServer } from "../servers/server-entry.ts";
+import type { ServerTarget } from "../values/types.ts";
+import type { PassedOptions, PreparedTarget } from "../supervision/supervisor-setting.ts";
 import type { ServerState } from "../supervision/server-state.ts";
 import { Supervisor } from "../supervision/supervisor.ts";
 import type { WatchedResource } from "../supervision/watched-resources.ts";
 import type { HostParts } from "./host-parts.ts";
-import { modelStream } from "./model-stream.ts";
 import { type ReviewedLists, reviewedLists } from "./reviewed-lists.ts";
 
 /** A server of a host: its connection, its reviewed definitions and its calls. Neither its members nor its errors contain a secret. */
@@ -57,7 +54,7 @@ export class Server implements CalledServer {
           renderer: parts.renderer,
           calls,
           ask: consent.queue,
-          onDecision: (decision) => events.emit({ type: "decision", decision }),
+          onDecision: parts.onDecision,
         }),
         authorization: options.authorization,
         credentials: options.credentials,
@@ -191,13 +188,13 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
       serverHost: typeof target === "object" && "url" in target ? new URL(target.url).hostname : undefined,
       renderer: parts.renderer,
       model: options.model,
-      stream: modelStream(parts, name),
-      roots: hasRoots ? () => settings.roots ?? parts.roots() : undefined,
+      stream: parts.streamFor(name),
+      roots: hasRoots ? () => settings.roots ?? parts.roots : undefined,
       limits: checkLimits(options.inputLimits, settings.inputLimits),
       clock: parts.clock,
       ask: parts.consent.queue,
-      contextFor: parts.contextFor,
-      onDecision: (decision) => events.emit({ type: "decision", decision }),
+      contextFor: parts.context.contextFor,
+      onDecision: parts.onDecision,
       onActivity: (kind, state, during) => calls.inputRequest(kind, state, during),
       cancelCalls: (during, reason) => calls.cancel(during, reason),
     }),

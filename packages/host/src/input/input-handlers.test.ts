@@ -1,10 +1,9 @@
 import { createServer, Declined, tool } from "mcparley/server";
 import { fakeClock } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { Renderer } from "../renderer/renderer.ts";
+import type { Renderer, FormAnswer, FormRequest, UrlRequest } from "../renderer/renderer.ts";
 import { inputHost } from "../testing/input-host.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import type { FormAnswer, FormRequest, UrlRequest } from "../renderer/elicitation.ts";
 
 const schema = { type: "object", properties: { name: { type: "string" } } };
 const sampling = { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 5 } as const;

@@ -1,15 +1,20 @@
 import type { Clock } from "mcparley";
 import type { ClientObserver, ConnectOptions, Root, RootsHandler } from "mcparley/client";
-import type { DecisionRecord } from "../consent/decision-record.ts";
+import type { DecisionRecord } from "../consent/policy.ts";
 import type { ModelSetting } from "../model/language-model.ts";
 import { type StreamModel, streamModel } from "../model/stream-model.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { elicitHandler } from "./elicit-handler.ts";
-import { type AskUser, type InputContext, type OnInputActivity, decide, withinLimits } from "./input-context.ts";
-import type { InputLimits } from "./input-limits.ts";
-import { requestCounter } from "./request-counter.ts";
-import { type ContextFor, sampleHandler } from "./sample-handler.ts";
-import { tokenBudget } from "./token-budget.ts";
+import {
+  type AskUser,
+  type InputContext,
+  type OnInputActivity,
+  decide,
+  withinLimits,
+  type InputLimits,
+  requestCounter,
+} from "./input-context.ts";
+import { type ContextFor, sampleHandler, tokenBudget } from "./sample-handler.ts";
 
 /** The server of the handlers, and the parts of the host that they use. */
 export interface InputSettings {

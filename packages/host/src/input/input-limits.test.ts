@@ -1,8 +1,7 @@
 import { fakeClock } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import { checkLimits, defaultLimits } from "./input-limits.ts";
-import { requestCounter } from "./request-counter.ts";
-import { tokenBudget, tokensOf } from "./token-budget.ts";
+import { checkLimits, defaultLimits, requestCounter } from "./input-context.ts";
+import { tokenBudget, tokensOf } from "./sample-handler.ts";
 
 describe("limits", () => {
   test("have defaults, and the last setting has precedence", () => {

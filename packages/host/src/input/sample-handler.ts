@@ -6,22 +6,23 @@ import {
   type InputRequestSource,
   type SampleHandler,
 } from "mcparley/client";
-import type { Awaitable } from "../values/awaitable.ts";
+import type { Awaitable } from "../values/types.ts";
 import type { Message } from "../conversation/messages.ts";
-import { chooseModel } from "../model/choose-model.ts";
-import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
-import { modelName } from "../model/model-error.ts";
+import { chooseModel, type LanguageModel, modelName, type ModelSetting } from "../model/language-model.ts";
 import type { ModelPart, ModelRequest } from "../model/model-request.ts";
 import type { StreamModel } from "../model/stream-model.ts";
 import { joinPieces } from "../model/stream-parts.ts";
-import type { Renderer } from "../renderer/renderer.ts";
-import { decide, type InputContext, originOf, withinLimits } from "./input-context.ts";
-import { type ProviderMemory, providerMemory } from "./provider-memory.ts";
-import type { SampleAnswer } from "../renderer/sampling.ts";
-import { samplingMessages } from "./sampling-messages.ts";
-import { samplingResult } from "./sampling-result.ts";
-import { type TokenBudget, tokensOf } from "./token-budget.ts";
-import { type ToolNames, toolNames } from "./tool-names.ts";
+import type { Renderer, SampleAnswer } from "../renderer/renderer.ts";
+import { decide, type InputContext, originOf, withinLimits, type InputLimits } from "./input-context.ts";
+import {
+  type ProviderMemory,
+  providerMemory,
+  samplingMessages,
+  samplingResult,
+  type ToolNames,
+  toolNames,
+} from "./sampling-messages.ts";
+import { estimateTokens } from "../model/tokens.ts";
 
 /** The parts of the host that answer sampling requests of a server. */
 export interface Sampling {
@@ -207,4 +208,54 @@ function checkParams({ maxTokens, systemPrompt, toolChoice }: CreateMessageParam
           ? "toolChoice.mode must be auto, required or none"
           : undefined;
   if (problem !== undefined) throw new ProtocolError(ErrorCode.InvalidParams, `params.${problem}`);
+}
+
+/** The tokens that the answers for one server may still have. */
+export interface TokenBudget {
+  /** Tokens that are neither used nor reserved. */
+  readonly left: number;
+  /** Reserves tokens for an answer, at most `wanted`. Returns undefined if none are left. */
+  reserve(this: void, requested: number): Reservation | undefined;
+}
+
+interface Reservation {
+  /** Maximum tokens of the answer. */
+  readonly tokens: number;
+  /** Replaces the reservation by the tokens that the answer has. */
+  settle(this: void, used: number): void;
+}
+
+/** Returns the budget of a server. Concurrent requests cannot exceed it together, because each reserves its maximum. */
+export function tokenBudget({ tokensPerSample, tokensPerServer }: InputLimits): TokenBudget {
+  let left = tokensPerServer;
+  return {
+    get left() {
+      return left;
+    },
+    reserve(requested) {
+      const tokens = Math.min(requested, tokensPerSample, left);
+      if (tokens < 1) return undefined;
+      left -= tokens;
+      let isOpen = true;
+      return {
+        tokens,
+        settle(used) {
+          if (isOpen) left = Math.max(0, left + tokens - used);
+          isOpen = false;
+        },
+      };
+    },
+  };
+}
+
+/** Returns the tokens of an answer, or of its beginning. They are estimated if the provider reports none. */
+export function tokensOf(parts: readonly ModelPart[]): number {
+  const finish = parts.find((part) => part.type === "finish");
+  if (finish && finish.usage.outputTokens > 0) return finish.usage.outputTokens;
+  return estimateTokens(parts.map(textOf).join(""));
+}
+
+function textOf(part: ModelPart): string {
+  if (part.type === "text" || part.type === "reasoning") return part.text;
+  return part.type === "tool-call" ? part.input : "";
 }

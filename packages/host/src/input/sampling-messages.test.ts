@@ -1,10 +1,7 @@
 import { ErrorCode, type SamplingMessage } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { ModelPart } from "../model/model-request.ts";
-import { providerMemory } from "./provider-memory.ts";
-import { samplingMessages } from "./sampling-messages.ts";
-import { samplingResult } from "./sampling-result.ts";
-import { toolNames } from "./tool-names.ts";
+import { providerMemory, samplingMessages, samplingResult, toolNames } from "./sampling-messages.ts";
 
 const convert = (messages: unknown[]): unknown =>
   samplingMessages(messages as SamplingMessage[], { names: toolNames(undefined), memory: providerMemory() });

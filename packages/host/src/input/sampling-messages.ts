@@ -5,10 +5,11 @@ import {
   type SamplingContent,
   type ToolResultContent,
   type ToolUseContent,
+  type JsonObject,
 } from "mcparley";
-import { type CreateMessageParams, readContent } from "mcparley/client";
+import { type CreateMessageParams, readContent, type CreateMessageResult } from "mcparley/client";
 import { isObject } from "@mcparley/internal/is-object";
-import { withoutDeepLevels } from "../values/map-texts.ts";
+import { withoutDeepLevels, uniqueNames } from "../values/map-texts.ts";
 import type {
   AssistantPart,
   FilePart,
@@ -16,9 +17,10 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
+  ReasoningPart,
 } from "../conversation/messages.ts";
-import type { ProviderMemory } from "./provider-memory.ts";
-import type { ToolNames } from "./tool-names.ts";
+import type { ModelPart, ModelTool } from "../model/model-request.ts";
+import { joinPieces, type JoinedPart } from "../model/stream-parts.ts";
 
 /**
  * Returns the conversation of a sampling request for the model, without its system prompt. Throws a `ProtocolError` for content
@@ -121,4 +123,162 @@ function isBase64(data: string): boolean {
 
 function invalid(problem: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `params.${problem}`);
+}
+
+/** Returns the message for the server. Reasoning is left out, because MCP has no content for it. */
+export function samplingResult(
+  parts: readonly ModelPart[],
+  { model, names, stopSequences }: { model: string; names: ToolNames } & Pick<CreateMessageParams, "stopSequences">,
+): CreateMessageResult {
+  const content = joinTexts(joinPieces(parts).flatMap((part) => contentOf(part, names)));
+  const finish = parts.find((part) => part.type === "finish");
+  const ended = stopReasonOf(finish, stopSequences);
+  const stopReason = content.some(({ type }) => type === "tool_use") ? "toolUse" : ended;
+  const [first] = content;
+  return {
+    role: "assistant",
+    content: content.length === 1 && first && first.type !== "tool_use" ? first : content.length > 0 ? content : noText,
+    model,
+    ...(stopReason !== undefined && { stopReason }),
+  };
+}
+
+const noText: SamplingContent = { type: "text", text: "" };
+
+/** Joins texts that follow each other: before 2025-11-25 an answer has one block. */
+function joinTexts(content: readonly SamplingContent[]): SamplingContent[] {
+  const joined: SamplingContent[] = [];
+  for (const block of content) {
+    const before = joined.at(-1);
+    if (block.type === "text" && before?.type === "text")
+      joined.splice(-1, 1, { ...before, text: before.text + block.text });
+    else joined.push(block);
+  }
+  return joined;
+}
+
+function contentOf(part: JoinedPart, names: ToolNames): SamplingContent[] {
+  if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+  if (part.type === "tool-call") {
+    const { callId, name, input } = part;
+    return [{ type: "tool_use", id: callId, name: names.forServer(name), input: readArguments(name, input) }];
+  }
+  if (part.type !== "file") return [];
+  const { mediaType, data } = part;
+  if (mediaType.startsWith("image/")) return [{ type: "image", mimeType: mediaType, data }];
+  // MCP has no content for other files in a message of a model.
+  return mediaType.startsWith("audio/") ? [{ type: "audio", mimeType: mediaType, data }] : [];
+}
+
+function readArguments(name: string, text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.trim() === "" ? "{}" : text);
+  } catch {
+    value = undefined;
+  }
+  if (isObject(value)) return value;
+  throw new Error(`The model called the tool "${name}" with arguments that are not a JSON object. Repeat the request.`);
+}
+
+function stopReasonOf(
+  finish: Extract<ModelPart, { type: "finish" }> | undefined,
+  stopSequences: readonly string[] | undefined,
+): string | undefined {
+  switch (finish?.reason) {
+    case "stop":
+      // The specification of models has one reason for both. Some providers report the difference in their own words.
+      return stopSequences && /stop_?sequence/i.test(finish.raw ?? "") ? "stopSequence" : "endTurn";
+    case "length":
+      return "maxTokens";
+    case "content-filter":
+      return "contentFilter";
+    case "error":
+      throw new Error("The model stopped because of an error.");
+    default:
+      return undefined;
+  }
+}
+
+/** The names of the tools of a sampling request, in the form that model providers accept. */
+export interface ToolNames {
+  readonly tools: readonly ModelTool[];
+  /** Returns the name for the model. A name that is not in the request, such as one in an earlier message, is also converted. */
+  forModel(this: void, name: string): string;
+  /** Returns the name of the server for a name that the model wrote. */
+  forServer(this: void, name: string): string;
+}
+
+/** Returns the names of the tools that a server offers to the model. Throws a `ProtocolError` for an invalid definition. */
+export function toolNames(tools: CreateMessageParams["tools"]): ToolNames {
+  const entries: unknown[] = Array.isArray(tools) ? tools : [];
+  const toModel = new Map<string, string>();
+  const toServer = new Map<string, string>();
+  const unused = uniqueNames();
+  const forModel = (name: string): string => {
+    const known = toModel.get(name);
+    if (known !== undefined) return known;
+    const converted = convertedName(name, unused);
+    toModel.set(name, converted);
+    toServer.set(converted, name);
+    return converted;
+  };
+  const definitions = entries.map((tool, index): ModelTool => {
+    if (!isObject(tool) || typeof tool.name !== "string" || !isObject(tool.inputSchema)) {
+      const message = `params.tools[${index}] must have a name and an inputSchema`;
+      throw new ProtocolError(ErrorCode.InvalidParams, message);
+    }
+    const { name, description, inputSchema } = tool;
+    return { name: forModel(name), description: typeof description === "string" ? description : "", inputSchema };
+  });
+  return { tools: definitions, forModel, forServer: (name) => toServer.get(name) ?? name };
+}
+
+/** Returns a name of at most 64 letters, digits, `_` and `-`, which all large providers accept. */
+function convertedName(name: string, unused: (name: string, base?: string) => string): string {
+  const base = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 56) || "tool";
+  return unused(/^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : base, base);
+}
+
+/**
+ * The reasoning and the provider's data of recent tool calls that a server received, by the id of the call.
+ *
+ * Some providers require them in the request with the results of the calls. They stay in the host: a server could read or
+ * change them otherwise.
+ */
+export interface ProviderMemory {
+  remember(this: void, parts: readonly JoinedPart[]): void;
+  recall(this: void, callId: string): Remembered | undefined;
+}
+
+interface Remembered {
+  readonly reasoning: readonly ReasoningPart[];
+  readonly providerData: JsonObject | undefined;
+}
+
+/** Maximum number of calls. One more displaces the oldest. */
+const maxCalls = 100;
+
+/** Returns the memory for the calls of one server. */
+export function providerMemory(): ProviderMemory {
+  const calls = new Map<string, Remembered>();
+  return {
+    remember(parts) {
+      let reasoning: ReasoningPart[] = [];
+      for (const part of parts) {
+        if (part.type === "reasoning") {
+          const { text, providerData } = part;
+          reasoning.push({ type: "reasoning", text, ...(providerData && { providerData }) });
+        }
+        if (part.type !== "tool-call") continue;
+        if (reasoning.length > 0 || part.providerData) {
+          calls.set(part.callId, { reasoning, providerData: part.providerData });
+        }
+        // The reasoning belongs before the first call that follows it.
+        reasoning = [];
+      }
+      while (calls.size > maxCalls) for (const oldest of [...calls.keys()].slice(0, 1)) calls.delete(oldest);
+    },
+    recall: (callId) => calls.get(callId),
+  };
 }

@@ -1,6 +1,6 @@
 import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import { knownSecrets } from "../secrets/known-secrets.ts";
 import { createEventQueue } from "./event-queue.ts";
 import type { RunEvent } from "./run-events.ts";

@@ -1,4 +1,4 @@
-import type { SecretFilter } from "../values/without-secrets.ts";
+import type { SecretFilter } from "../values/types.ts";
 import type { RunEvent } from "./run-events.ts";
 
 /** The events of a run, from the run to its consumer. */

@@ -3,7 +3,7 @@ import type { ModelFinish, ModelPart, ModelRequest, Usage } from "../model/model
 import type { FilePart, ReasoningPart, TextPart } from "../conversation/messages.ts";
 import { settled } from "./run-stop.ts";
 import { estimateTokens } from "../model/tokens.ts";
-import { estimateMessages } from "./message-tokens.ts";
+import { estimateMessages } from "./request-messages.ts";
 
 /** Sends a request to the model. It ends or throws if the signal of the request is aborted. */
 export type StreamModel = (request: ModelRequest) => AsyncIterable<ModelPart>;

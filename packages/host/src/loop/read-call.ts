@@ -5,7 +5,7 @@ import type { WrittenCall } from "./model-answer.ts";
 import { readResultTool } from "./read-result.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
-import { isWithinDepth } from "../values/json-depth.ts";
+import { isWithinDepth } from "../values/map-texts.ts";
 import { closeNames } from "./stable-tools.ts";
 
 /** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */

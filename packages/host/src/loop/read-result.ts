@@ -2,9 +2,7 @@ import { Buffer } from "node:buffer";
 import type { JsonObject } from "mcparley";
 import type { ModelTool } from "../model/model-request.ts";
 import type { TextPart } from "../conversation/messages.ts";
-import { readPart } from "../conversation/long-text.ts";
-import type { KeptText, ResultStore } from "../conversation/result-handles.ts";
-import { labelServerText } from "../conversation/server-text.ts";
+import { readPart, type KeptText, type ResultStore, labelServerText } from "../conversation/server-text.ts";
 
 /** The result of a tool of the host. */
 export interface HostToolResult {

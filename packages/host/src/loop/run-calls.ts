@@ -1,18 +1,14 @@
-import { type Clock, printableJson } from "mcparley";
+import { type Clock, printableJson, type JsonObject } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
+import type { ToolOutcome, ToolResultPart } from "../conversation/messages.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
-import type { ToolResultPart } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/long-text.ts";
+import { type TextLimits, escapeTags } from "../conversation/server-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
-import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
-import { type OpenCall, type OpenCalls, type RunStop, settled } from "./run-stop.ts";
-import type { RunTimer } from "./run-timer.ts";
-import { escapeTags } from "../conversation/server-text.ts";
+import { type OpenCall, type OpenCalls, type RunStop, settled, type RunTimer } from "./run-stop.ts";
 import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a run that its calls need. */
@@ -175,4 +171,37 @@ export function stopText(reason: "cancelled" | "time"): string {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Finds calls that fail again and again with the same arguments. */
+export interface RepeatedFailures {
+  /** Whether a call has failed so often that it must not run again. */
+  isBlocked(this: void, name: string, args: JsonObject): boolean;
+  /** Records the outcome of a call. A success permits all calls again, because it may have changed the outcome of others. */
+  record(this: void, call: { name: string; arguments: JsonObject; isError: boolean }): void;
+}
+
+/** Number of failures after which a call is blocked. */
+const MAX_FAILURES = 3;
+
+/** Returns the record of a run without failures. */
+export function createRepeatedFailures(): RepeatedFailures {
+  const failures = new Map<string, number>();
+  return {
+    isBlocked: (name, args) => (failures.get(callKey(name, args)) ?? 0) >= MAX_FAILURES,
+    record({ name, arguments: args, isError }) {
+      if (!isError) return failures.clear();
+      const key = callKey(name, args);
+      failures.set(key, (failures.get(key) ?? 0) + 1);
+    },
+  };
+}
+
+function callKey(name: string, args: JsonObject): string {
+  return `${name} ${JSON.stringify(args, sortedKeys)}`;
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

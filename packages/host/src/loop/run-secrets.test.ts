@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
+import type { ToolOutcome } from "../conversation/messages.ts";
 import { startRun } from "./run.ts";
 import {
   call,

@@ -1,9 +1,8 @@
 import { getEventListeners } from "node:events";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { Message, ToolResultPart } from "../conversation/messages.ts";
+import type { ToolOutcome, Message, ToolResultPart } from "../conversation/messages.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import type { RunEvent } from "./run-events.ts";
 import { startRun } from "./run.ts";
 import {

@@ -3,22 +3,18 @@ import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ModelRequest, Usage } from "../model/model-request.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
-import { completeMessages } from "./complete-messages.ts";
+import { completeMessages, type ServerInstructions, systemPrompt } from "./request-messages.ts";
 import type { AssistantPart, Message } from "../conversation/messages.ts";
 import { type EventQueue, createEventQueue } from "./event-queue.ts";
 import { type ModelAnswer, type StreamModel, askModel } from "./model-answer.ts";
 import { type ReadArguments, type ReadCall, readCall } from "./read-call.ts";
-import { createRepeatedFailures } from "./repeated-failures.ts";
-import type { ResultStore } from "../conversation/result-handles.ts";
-import { type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
+import { createRepeatedFailures, type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
+import type { ResultStore } from "../conversation/server-text.ts";
 import type { Run, RunEnd, RunOptions } from "./run-events.ts";
-import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
-import { type OpenCalls, type RunStop, createOpenCalls, createStop } from "./run-stop.ts";
-import { startRunTimer } from "./run-timer.ts";
+import { type OpenCalls, type RunStop, createOpenCalls, createStop, startRunTimer } from "./run-stop.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
-import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
-import type { SecretFilter } from "../values/without-secrets.ts";
-import { uniqueNames } from "../values/unique-names.ts";
+import type { SecretFilter } from "../values/types.ts";
+import { uniqueNames } from "../values/map-texts.ts";
 
 /** The parts of a host that a run needs. */
 export interface RunParts {
@@ -261,4 +257,44 @@ function skipReason({ reason }: Ended): string {
 function callIds(messages: readonly Message[]): string[] {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
   return calls.flatMap((part) => (part.type === "tool-call" ? [part.callId] : []));
+}
+
+/** The limits of a run, with their defaults. */
+interface RunLimits {
+  readonly maxSteps: number;
+  readonly maxTokens: number;
+  readonly maxTime: number;
+  readonly maxResultBytes: number;
+  readonly maxToolTokens: number;
+  readonly maxOutputTokens: number | undefined;
+}
+
+/** The longest delay of a timer. */
+const MAX_DELAY = 2 ** 31 - 1;
+
+/** Reads the limits of a run. Throws a `RangeError` that names the invalid option. */
+function readRunLimits(options: RunOptions): RunLimits {
+  const { maxOutputTokens } = options;
+  return {
+    maxSteps: whole("maxSteps", options.maxSteps ?? 20),
+    maxTokens: whole("maxTokens", options.maxTokens ?? 1_000_000),
+    maxTime: whole("maxTime", options.maxTime ?? 30 * 60_000, { max: MAX_DELAY }),
+    maxResultBytes: whole("maxResultBytes", options.maxResultBytes ?? 32 * 1024, { min: 256 }),
+    maxToolTokens: whole("maxToolTokens", options.maxToolTokens ?? 8000, { min: 0 }),
+    maxOutputTokens: maxOutputTokens === undefined ? undefined : whole("maxOutputTokens", maxOutputTokens),
+  };
+}
+
+function whole(name: string, value: number, { min = 1, max = Number.MAX_SAFE_INTEGER } = {}): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new RangeError(`\`${name}\` must be a whole number from ${min} to ${max}; got ${String(value)}.`);
+}
+
+/** Returns the limit that forbids another request to the model. Limits are checked before each request. */
+function reachedLimit(
+  limits: RunLimits,
+  { step, usage }: { step: number; usage: Usage },
+): RunEnd["reason"] | undefined {
+  if (step >= limits.maxSteps) return "steps";
+  return usage.inputTokens + usage.outputTokens >= limits.maxTokens ? "tokens" : undefined;
 }

@@ -11,7 +11,7 @@ import type {
   PromptToolResult,
   PromptReasoning,
   ProviderOptions,
-} from "./call-options.ts";
+} from "./language-model.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { wellFormed } from "../values/map-texts.ts";
 import type { ModelRequest } from "./model-request.ts";

@@ -1,5 +1,4 @@
-import { STOP_WORDS } from "./stop-words.ts";
-import { stem } from "./words.ts";
+import { STOP_WORDS, stem } from "./words.ts";
 
 type Action = "create" | "delete" | "read" | "update" | "send" | "stop" | "start";
 

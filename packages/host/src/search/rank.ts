@@ -1,10 +1,8 @@
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import { actionsOfQuery } from "./actions.ts";
-import type { IndexedTool, SearchIndex } from "./search-index.ts";
-import { type SimilarTerm, similarTerms } from "./similar-terms.ts";
-import { STOP_WORDS } from "./stop-words.ts";
-import { RANKING } from "./weights.ts";
-import { queryWords, stem } from "./words.ts";
+import { type IndexedTool, type SearchIndex, RANKING } from "./search-index.ts";
+import { type SimilarTerm, similarTerms } from "./synonyms.ts";
+import { STOP_WORDS, queryWords, stem } from "./words.ts";
 
 /** A tool that matches a query. */
 export interface ToolMatch {

@@ -1,5 +1,4 @@
 import { stemmer } from "stemmer";
-import { PHRASES } from "./phrases.ts";
 
 /** The number of stems that are remembered. The vocabulary of 1,000 tools has about 8,000 words. */
 const MAX_STEMS = 20_000;
@@ -68,3 +67,75 @@ function withPhrases(words: string[]): string[] {
 function isForm(word: string | undefined, other: string): boolean {
   return word === other || (word !== undefined && stem(word) === stem(other));
 }
+
+/** A phrase of several words, without its first word, and the word that stands for it. */
+interface Phrase {
+  readonly rest: readonly string[];
+  readonly word: string;
+}
+
+/** Phrases and the word that is added for each. */
+const TABLE: readonly (readonly [phrase: string, word: string])[] = [
+  ["pull request", "pullrequest"],
+  ["merge request", "mergerequest"],
+  ["e mail", "email"],
+  ["to do list", "todo"],
+  ["to do task", "todo"],
+  ["to do item", "todo"],
+  ["virtual machine", "virtualmachine"],
+  ["sign in", "login"],
+  ["log in", "login"],
+  ["set up", "setup"],
+  ["web site", "website"],
+  ["web page", "webpage"],
+  ["work item", "issue"],
+  ["drop down", "dropdown"],
+  ["key value", "keyvalue"],
+  ["tell me when", "monitor"],
+  ["notify me", "monitor"],
+  ["let me know when", "monitor"],
+  ["alert me", "monitor"],
+  ["keep an eye on", "monitor"],
+  ["get rid of", "delete"],
+  ["look up", "search"],
+  ["look for", "search"],
+  ["find out", "get"],
+  ["turn on", "enable"],
+  ["turn off", "disable"],
+  ["switch off", "disable"],
+  ["take back", "revert"],
+  ["hand over", "assign"],
+  ["up to date", "latest"],
+  ["right now", "current"],
+  ["pass on", "forward"],
+  ["logged in", "authenticated"],
+  ["am i", "whoami"],
+  ["how many", "count"],
+  ["number of", "count"],
+  ["how much", "cost"],
+  ["how big", "size"],
+  ["how often", "count"],
+  ["how long", "duration"],
+  ["take over", "ownership"],
+  ["bring back", "restore"],
+];
+
+/** The phrases by their first word. */
+const PHRASES: ReadonlyMap<string, readonly Phrase[]> = byFirstWord();
+
+function byFirstWord(): Map<string, Phrase[]> {
+  const phrases = new Map<string, Phrase[]>();
+  for (const [phrase, word] of TABLE) {
+    const [first = "", ...rest] = phrase.split(" ");
+    phrases.set(first, [...(phrases.get(first) ?? []), { rest, word }]);
+  }
+  return phrases;
+}
+
+/** Words of a query without a relation to a tool. They are ignored unless the query has no other words. */
+export const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about all an and any are as at be been by can could did do does each else every for from get give had has have help here how
+  i if in into is it its just let like me my need no not now of on or our over per please right show so some somebody someone
+  something tell than that the then there these this those to us using via want was we were what when where which who whom
+  why will with without works would yesterday today tomorrow weekend you your`.split(/\s+/),
+);

@@ -1,10 +1,9 @@
 import type { HttpAuth } from "mcparley/client";
 import type { CredentialStorage } from "mcparley/node";
+import { redact } from "mcparley";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import { type TextMember, mapTexts } from "../values/map-texts.ts";
-import type { ServerTarget } from "../values/server-target.ts";
-import type { SecretFilter, WithoutSecrets } from "../values/without-secrets.ts";
-import { errorWithoutSecrets } from "./error-without-secrets.ts";
+import type { ServerTarget, SecretFilter, WithoutSecrets } from "../values/types.ts";
 import { secretForms } from "./secret-forms.ts";
 import { type SecretPattern, secretPattern } from "./secret-pattern.ts";
 import { credentialsIn, secretName, secretsOf } from "./secrets-of-target.ts";
@@ -181,4 +180,31 @@ function addModel(model: LanguageModel, add: (secret: string) => void): void {
   } catch {
     // The provider reports a missing key with its first request.
   }
+}
+
+/**
+ * Returns the error, or one of the same class without the secrets: in its message, its stack, its members and its causes.
+ *
+ * The returned error has the members of the original that are JSON or errors.
+ */
+function errorWithoutSecrets(error: Error, withoutSecrets: WithoutSecrets): Error {
+  const message = withoutSecrets(redact(error.message));
+  // The stack starts with the message.
+  const stack = error.stack && withoutSecrets(error.stack.replaceAll(error.message, () => message));
+  const original = membersOf(error);
+  const members = withoutSecrets(original);
+  const cause = withoutSecrets(error.cause);
+  if (message === error.message && stack === error.stack && members === original && cause === error.cause) return error;
+  const copy = new Error(message);
+  for (const [name, value] of Object.entries({ ...members, name: error.name, stack, cause })) {
+    if (value !== undefined) Object.defineProperty(copy, name, { value, writable: true, configurable: true });
+  }
+  // Callers distinguish errors by their class.
+  return Object.setPrototypeOf(copy, Object.getPrototypeOf(error) as object) as Error;
+}
+
+/** Returns the members of an error besides those that every error has. */
+function membersOf(error: Error): Record<string, unknown> {
+  const names = Object.keys(error).filter((name) => !["message", "stack", "cause", "name"].includes(name));
+  return Object.fromEntries(names.map((name) => [name, (error as unknown as Record<string, unknown>)[name]]));
 }

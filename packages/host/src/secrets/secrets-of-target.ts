@@ -1,4 +1,4 @@
-import type { ServerTarget } from "../values/server-target.ts";
+import type { ServerTarget } from "../values/types.ts";
 
 /** Names of settings whose values are secret. */
 export const secretName: RegExp =

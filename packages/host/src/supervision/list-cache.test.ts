@@ -3,9 +3,8 @@ import type { CommandTarget } from "mcparley/client";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { memoryState, type StateStorage } from "../state/state-storage.ts";
-import { listCache } from "./list-cache.ts";
-import { resolveEntry } from "../servers/resolve-entry.ts";
-import type { ServerSettings } from "../servers/server-entry.ts";
+import { listCache } from "./known-lists.ts";
+import { resolveEntry, type ServerSettings } from "../servers/server-entry.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 

@@ -1,9 +1,8 @@
 import { LocalError, ProtocolError, type Clock } from "mcparley";
 import type { Client, ListKind, ServerChange, Subscription } from "mcparley/client";
-import { type ListName, listNames } from "./check-entries.ts";
+import { type ListName, listNames, type ReadLists, listsOf, readLists } from "./check-entries.ts";
 import { ListRefresh } from "./list-refresh.ts";
-import { type ReadLists, listsOf, readLists } from "./read-lists.ts";
-import type { ResolvedTarget } from "./supervised-entry.ts";
+import type { ResolvedTarget } from "./supervisor-setting.ts";
 import { isDeniedCall, isSignInError } from "./server-auth.ts";
 import { deadline } from "../async/timing.ts";
 

@@ -1,16 +1,8 @@
 import { LocalError, printableJson, type Clock } from "mcparley";
-import {
-  connect,
-  type CommandTarget,
-  type ConnectOptions,
-  type HttpTarget,
-  type InProcessServer,
-  type Timeouts,
-} from "mcparley/client";
-import { maxListBytes } from "./check-entries.ts";
+import { connect, type Timeouts } from "mcparley/client";
+import { maxListBytes, type ReadLists } from "./check-entries.ts";
 import { LiveConnection } from "./live-connection.ts";
-import type { ReadLists } from "./read-lists.ts";
-import type { SupervisedEntry } from "./supervised-entry.ts";
+import type { PassedOptions, PreparedTarget, SupervisedEntry } from "./supervisor-setting.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { deadline, unlessAborted } from "../async/timing.ts";
 
@@ -19,12 +11,6 @@ import { deadline, unlessAborted } from "../async/timing.ts";
  * time.
  */
 const connectTime = 120_000;
-
-/** A target that can be passed to `connect`. */
-export type PreparedTarget = CommandTarget | HttpTarget | InProcessServer;
-
-/** The options of `connect` that other parts of the host make: elicitation, sampling, roots, extensions, logs. */
-export type PassedOptions = Omit<ConnectOptions, "clock" | "onError" | "signal" | "timeout" | "maxListBytes">;
 
 export interface OpenSetting {
   readonly entry: SupervisedEntry;

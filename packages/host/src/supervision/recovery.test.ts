@@ -6,7 +6,7 @@ import { fakeClock, flushPromises, type FakeClock, legacyPeer } from "mcparley/t
 import { describe, expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
 import type { ServerState } from "./server-state.ts";
-import { resolveEntry } from "../servers/resolve-entry.ts";
+import { resolveEntry } from "../servers/server-entry.ts";
 import { Supervisor } from "./supervisor.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";

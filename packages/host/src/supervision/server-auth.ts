@@ -1,26 +1,7 @@
-import { Declined, LocalError, printableJson, type Clock } from "mcparley";
-import type { CredentialStorage, OAuth, OAuthOptions, SignIn, SignInPurpose } from "mcparley/auth";
+import { Declined, LocalError, printableJson } from "mcparley";
+import type { OAuth, SignIn, SignInPurpose } from "mcparley/auth";
 import type { HttpAuth, HttpTarget } from "mcparley/client";
-import type { SupervisedEntry } from "./supervised-entry.ts";
-
-/** The sign-in of the user, and the storage of the tokens. */
-export interface SignInSetting {
-  /** Asks the user to sign in. If omitted, `signIn()` rejects. */
-  readonly signIn?: SignIn | undefined;
-  /** Resolves with whether the user agreed to sign in for the scopes that a call needs. Undefined if nobody was asked. */
-  readonly confirmScopes?: (purpose: SignInPurpose, signal: AbortSignal) => Promise<boolean | undefined>;
-  /** Options for the requested tokens. Default: those of `oauth`. */
-  readonly authorization?: Pick<OAuthOptions, "offlineAccess" | "dpop"> | undefined;
-  /** Stores the tokens. Default: in memory, for this server of this host. */
-  readonly credentials?: CredentialStorage | undefined;
-  /** Returns a storage that observes the stored credentials, so that they can be hidden. Default: unchanged. */
-  readonly watchStorage?: (storage: CredentialStorage) => CredentialStorage;
-  /** Called with a line of text for each step of a sign-in or renewal, without secrets. */
-  readonly onStep?: (step: string) => void;
-  /** Called after a request for more scopes has succeeded: the server may list other entries for the new token. */
-  readonly onNewScopes?: () => void;
-  readonly clock: Clock;
-}
+import type { SignInSetting, SupervisedEntry } from "./supervisor-setting.ts";
 
 /** The authorization of one server. */
 export interface ServerAuth {

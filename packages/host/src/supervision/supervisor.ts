@@ -1,19 +1,16 @@
 import { LocalError, printableJson, systemClock, type Clock } from "mcparley";
 import type { Client, ServerInfo } from "mcparley/client";
-import type { ServerLists } from "../catalogue/server-lists.ts";
+import type { ServerLists } from "../catalogue/catalogue.ts";
 import { ignoreErrors } from "../values/ignore-errors.ts";
 import { BackOff, stableTime } from "./back-off.ts";
-import { type ChangeValues, KnownLists } from "./known-lists.ts";
-import { listCache } from "./list-cache.ts";
+import { KnownLists, listCache } from "./known-lists.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
-import type { ReadLists } from "./read-lists.ts";
-import type { SupervisedEntry } from "./supervised-entry.ts";
+import type { ReadLists } from "./check-entries.ts";
+import type { ChangeValues, SupervisedEntry, SupervisorSetting } from "./supervisor-setting.ts";
 import { isSignInError, serverAuth } from "./server-auth.ts";
-import type { ServerState } from "./server-state.ts";
-import type { SupervisorSetting } from "./supervisor-setting.ts";
+import { type ServerState, type ServerAction, transitions } from "./server-state.ts";
 import { unlessAborted } from "../async/timing.ts";
-import { type ServerAction, transitions } from "./transitions.ts";
 import { type WatchedResource, WatchedResources } from "./watched-resources.ts";
 
 /** A state with the values that exist only in it. */

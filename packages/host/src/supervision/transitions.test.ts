@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { LocalError } from "mcparley";
 import type { Transport } from "mcparley/client";
 import { expect, test } from "vitest";
-import type { ServerState } from "./server-state.ts";
-import { type ServerAction, transitions } from "./transitions.ts";
+import { type ServerState, type ServerAction, transitions } from "./server-state.ts";
 import { recordedServer, until } from "./testing/recorded-server.ts";
 import { scriptedServer, toolsPeer } from "./testing/scripted-server.ts";
 
 test("the diagram shows exactly the transitions of the table", () => {
-  const source = readFileSync(new URL("./transitions.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("./server-state.ts", import.meta.url), "utf8");
   const drawn = [...source.matchAll(/^ \* {3}(\w+) --> (\w+): (\w+)/gm)].map(([, from, to, action]) =>
     [from, action, to].join(" ").replaceAll("_", "-"),
   );

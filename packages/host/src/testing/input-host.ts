@@ -1,8 +1,8 @@
 import { type Client, connect, type InProcessServer, openClient, type TransportFactory } from "mcparley/client";
 import { fakeClock } from "mcparley/testing";
-import type { DecisionRecord } from "../consent/decision-record.ts";
+import type { DecisionRecord } from "../consent/policy.ts";
 import { inputHandlers, type InputSettings } from "../input/input-handlers.ts";
-import { type InputLimits, defaultLimits } from "../input/input-limits.ts";
+import { type InputLimits, defaultLimits } from "../input/input-context.ts";
 
 /** A connection whose input requests are answered by the handlers of a host, for tests. */
 export interface InputHost {

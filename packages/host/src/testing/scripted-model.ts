@@ -1,5 +1,4 @@
-import type { CallOptionsV3, CallOptionsV4 } from "../model/call-options.ts";
-import type { LanguageModel } from "../model/language-model.ts";
+import type { CallOptionsV3, CallOptionsV4, LanguageModel } from "../model/language-model.ts";
 
 /** A language model for tests. Each request is answered by the next step of a script. */
 export type ScriptedModel = LanguageModel & {

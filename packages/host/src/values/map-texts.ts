@@ -1,6 +1,3 @@
-import { maxLevels } from "./json-depth.ts";
-import { uniqueNames } from "./unique-names.ts";
-
 /** Changes the texts of a value. */
 export interface TextChange {
   readonly text: (text: string) => string;
@@ -80,4 +77,39 @@ export function wellFormed<T>(value: T): T {
 /** Returns a JSON value without its objects and arrays below `maxLevels`, which `JSON.stringify` could not write. */
 export function withoutDeepLevels<T>(value: T): T {
   return mapTexts(value, { text: (text) => text });
+}
+
+/** Maximum levels of objects and arrays in a value of a server. Deeper ones would exhaust the stack of each function that reads them. */
+export const maxLevels = 150;
+
+/**
+ * Whether the objects and arrays of a JSON value are nested at most `max` levels deep.
+ *
+ * `JSON.parse` accepts any depth, but `JSON.stringify` exhausts the stack at some thousand levels.
+ */
+export function isWithinDepth(value: unknown, max: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (max === 0) return false;
+  for (const name in value) if (!isWithinDepth((value as Record<string, unknown>)[name], max - 1)) return false;
+  return true;
+}
+
+/**
+ * Returns a function that returns a name which it has not returned before: the given one, or `base` with a number.
+ *
+ * The next number of each base is stored. Servers and models choose the names, and a search from 2 for each of 10,000 equal names
+ * would take minutes.
+ */
+export function uniqueNames(taken: Iterable<string> = []): (name: string, base?: string) => string {
+  const used = new Set(taken);
+  const numbers = new Map<string, number>();
+  return (name, base = name) => {
+    let unique = name;
+    for (let number = numbers.get(base) ?? 2; used.has(unique); number += 1) {
+      unique = `${base}_${number}`;
+      numbers.set(base, number + 1);
+    }
+    used.add(unique);
+    return unique;
+  };
 }

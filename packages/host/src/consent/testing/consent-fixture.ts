@@ -1,16 +1,14 @@
 import type { JsonObject } from "mcparley";
 import type { Tool } from "mcparley/client";
 import { type FakeClock, fakeClock } from "mcparley/testing";
-import type { CatalogueTool } from "../../catalogue/catalogue.ts";
-import type { ServerLists } from "../../catalogue/server-lists.ts";
-import type { ServerTarget } from "../../values/server-target.ts";
+import type { CatalogueTool, ServerLists } from "../../catalogue/catalogue.ts";
+import type { ServerTarget } from "../../values/types.ts";
 import type { Renderer } from "../../renderer/renderer.ts";
 import { type StateStorage, memoryState } from "../../state/state-storage.ts";
 import type { CallToCheck } from "../call-consent.ts";
 import { type Consent, createConsent } from "../consent.ts";
-import type { DecisionRecord } from "../decision-record.ts";
+import type { DecisionRecord, Policy } from "../policy.ts";
 import type { ReviewOutcome } from "../definition-review.ts";
-import type { Policy } from "../policy.ts";
 
 /** A signal that is never aborted. */
 export const never: AbortSignal = new AbortController().signal;

@@ -1,4 +1,4 @@
-import type { DefinitionDifference } from "../../renderer/review.ts";
+import type { DefinitionDifference } from "../../renderer/renderer.ts";
 import { pointerToken } from "./remarks.ts";
 import { maxShown, shortText, visibleJson, visibleText } from "./visible-text.ts";
 

@@ -1,9 +1,8 @@
 import { type FakeClock, fakeClock, flushPromises } from "mcparley/testing";
-import type { ServerLists } from "../../catalogue/server-lists.ts";
+import type { ServerLists } from "../../catalogue/catalogue.ts";
 import { memoryState } from "../../state/state-storage.ts";
 import type { ServerState } from "../server-state.ts";
-import type { ServerEntry } from "../../servers/server-entry.ts";
-import { resolveEntry } from "../../servers/resolve-entry.ts";
+import { type ServerEntry, resolveEntry } from "../../servers/server-entry.ts";
 import { Supervisor } from "../supervisor.ts";
 import type { SupervisorSetting } from "../supervisor-setting.ts";
 

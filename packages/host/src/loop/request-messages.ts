@@ -1,5 +1,33 @@
+import { labelServerText, serverTextRules, cutBytes, utf8Bytes } from "../conversation/server-text.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../conversation/messages.ts";
 import { hostResult } from "../conversation/tool-results.ts";
+import { estimateTokens } from "../model/tokens.ts";
+
+/** The instructions of a server for the use of its tools. */
+export interface ServerInstructions {
+  readonly server: string;
+  readonly text: string;
+}
+
+/** Maximum bytes of the instructions of one server. */
+const MAX_INSTRUCTIONS_BYTES = 2 * 1024;
+
+/**
+ * Returns the system prompt: the caller's instructions, the explanation of the labels, and then the labelled instructions of the
+ * servers. The instructions of each server are cut after 2 KiB.
+ */
+export function systemPrompt(system: string | undefined, instructions: readonly ServerInstructions[]): string {
+  const labelled = instructions
+    .filter(({ text }) => text.trim() !== "")
+    .map(({ server, text }) =>
+      labelServerText({ kind: "instructions", origin: { server, name: "instructions" }, text: cut(text) }),
+    );
+  return [...(system ? [system] : []), serverTextRules, ...labelled].join("\n\n");
+}
+
+function cut(text: string): string {
+  return utf8Bytes(text) <= MAX_INSTRUCTIONS_BYTES ? text : `${cutBytes(text, MAX_INSTRUCTIONS_BYTES)}…`;
+}
 
 /**
  * Returns the conversation in a form that model providers accept: each call has exactly one result in the message after it, and no
@@ -55,4 +83,22 @@ function withoutEmptyTexts(message: Spoken): Spoken | undefined {
 /** Whether a part has content. An empty text with data of the provider must be sent back. */
 function isFilled(part: Exclude<Spoken["content"], string>[number]): boolean {
   return !("text" in part) || part.text !== "" || part.providerData !== undefined;
+}
+
+/** Tokens of a file whose size in tokens is unknown. */
+const TOKENS_PER_FILE = 1000;
+
+/** Estimates the tokens of messages. A file counts as 1,000 tokens. */
+export function estimateMessages(messages: readonly Message[]): number {
+  let files = 0;
+  const json = JSON.stringify(messages, (_key, value: unknown) => {
+    if (!isFile(value)) return value;
+    files += 1;
+    return value.mediaType;
+  });
+  return estimateTokens(json) + files * TOKENS_PER_FILE;
+}
+
+function isFile(value: unknown): value is { type: "file"; mediaType: string } {
+  return typeof value === "object" && value !== null && "type" in value && value.type === "file" && "data" in value;
 }
