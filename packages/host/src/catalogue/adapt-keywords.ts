@@ -1,6 +1,6 @@
 import { isObject } from "@mcparley/internal/is-object";
-import { type Adaptation, type Place, boundedText, below } from "./adaptation.ts";
-import type { Keywords } from "./flatten-schema.ts";
+import { boundedText, below } from "./adaptation.ts";
+import { type Keywords, type SchemaNode, dropKeyword } from "./flatten-schema.ts";
 import { identifiers, keywordTests, typesOf } from "./json-schema-keywords.ts";
 import { addRemark, alternatives } from "./adapt-union.ts";
 
@@ -8,18 +8,19 @@ import { addRemark, alternatives } from "./adapt-union.ts";
 const MAX_TEXT_CHARS: Readonly<Record<"description" | "title", number>> = { description: 1024, title: 200 };
 
 /** Brings the keywords of a schema to JSON Schema 2020-12, and removes those with an invalid value. */
-export function prepareKeywords(keywords: Keywords, place: Place, run: Adaptation): void {
+export function prepareKeywords(node: SchemaNode): void {
+  const { keywords, run } = node;
   for (const keyword of keywords.keys()) {
     if (identifiers.has(keyword) || keyword.startsWith("x-")) keywords.delete(keyword);
   }
   modernize(keywords);
-  removeInvalid(keywords, place, run);
+  removeInvalid(node);
   if (keywords.has("const") && !run.rules.keywords.has("const")) {
     keywords.set("enum", [keywords.get("const")]);
     keywords.delete("const");
   }
-  replaceUnevaluated(keywords, place, run);
-  boundTexts(keywords, place, run);
+  replaceUnevaluated(node);
+  boundTexts(node);
 }
 
 /** Replaces keywords of older drafts by those of 2020-12 with the same meaning. */
@@ -59,12 +60,11 @@ function splitDependencies(keywords: Keywords): void {
     keywords.set("dependentSchemas", Object.fromEntries(schemas));
 }
 
-function removeInvalid(keywords: Keywords, place: Place, run: Adaptation): void {
+function removeInvalid(node: SchemaNode): void {
+  const { keywords } = node;
   for (const [keyword, value] of keywords) {
     if (keywordTests.get(keyword)?.(value) !== false) continue;
-    keywords.delete(keyword);
-    const change = `\`${keyword}\` was removed, because its value is invalid in JSON Schema 2020-12.`;
-    run.lose(place, { keyword, change, effect: "looser" });
+    dropKeyword(node, keyword, `\`${keyword}\` was removed, because its value is invalid in JSON Schema 2020-12.`);
   }
   const required = keywords.get("required");
   // A list that names a property twice is invalid.
@@ -75,7 +75,7 @@ function removeInvalid(keywords: Keywords, place: Place, run: Adaptation): void 
 const applicators = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "$ref", "contains"];
 
 /** Replaces `unevaluatedProperties` and `unevaluatedItems` by the keywords that have the same meaning beside no applicator. */
-function replaceUnevaluated(keywords: Keywords, place: Place, run: Adaptation): void {
+function replaceUnevaluated({ keywords, place, run }: SchemaNode): void {
   for (const [keyword, replacement] of [
     ["unevaluatedProperties", "additionalProperties"],
     ["unevaluatedItems", "items"],
@@ -86,36 +86,35 @@ function replaceUnevaluated(keywords: Keywords, place: Place, run: Adaptation): 
     if (isSchema && !applicators.some((name) => keywords.has(name))) {
       keywords.set(replacement, value);
     } else {
-      const change = `\`${keyword}\` was removed, because it depends on keywords that can change.`;
-      run.lose(place, { keyword, change, effect: "looser" });
+      run.reportLooser(place, keyword, `\`${keyword}\` was removed, because it depends on keywords that can change.`);
     }
   }
 }
 
 /** Makes the texts of the server visible and bounded. */
-function boundTexts(keywords: Keywords, place: Place, run: Adaptation): void {
+function boundTexts({ keywords, place, run }: SchemaNode): void {
   for (const keyword of ["description", "title"] as const) {
     const text = keywords.get(keyword);
     if (typeof text !== "string") continue;
     const limit = MAX_TEXT_CHARS[keyword];
     keywords.set(keyword, boundedText(text, limit));
     if (text.length <= limit) continue;
-    const change = `\`${keyword}\` was cut to ${limit} characters.`;
-    run.lose(place, { keyword, change, effect: "looser" });
+    run.reportLooser(place, keyword, `\`${keyword}\` was cut to ${limit} characters.`);
   }
 }
 
 /** Replaces keywords that the provider does not accept by others with a similar meaning, if there are any. */
-export function convertKeywords(keywords: Keywords, place: Place, run: Adaptation): void {
-  if (run.rules.restrictions.has("string-enums")) convertEnum(keywords, place, run);
-  convertLimits(keywords, place, run);
-  convertTuple(keywords, place, run);
-  removeFormat(keywords, place, run);
-  removeRefusedProperties(keywords, place, run);
+export function convertKeywords(node: SchemaNode): void {
+  if (node.run.rules.restrictions.has("string-enums")) convertEnum(node);
+  convertLimits(node);
+  convertTuple(node);
+  removeFormat(node);
+  removeRefusedProperties(node);
 }
 
 /** Removes an `enum` with other values than non-empty strings. A remark in the description names the values. */
-function convertEnum(keywords: Keywords, place: Place, run: Adaptation): void {
+function convertEnum(node: SchemaNode): void {
+  const { keywords } = node;
   const values: unknown = keywords.get("enum");
   if (!Array.isArray(values)) return;
   const types = typesOf(keywords.get("type"));
@@ -125,18 +124,17 @@ function convertEnum(keywords: Keywords, place: Place, run: Adaptation): void {
     keywords.set("enum", strings);
     if (strings.length > 0 && !strings.includes("")) return;
   }
-  keywords.delete("enum");
   const isWholeType =
     types[0] === "null" || (types[0] === "boolean" && values.includes(true) && values.includes(false));
-  if (isWholeType) return;
+  if (isWholeType) return void keywords.delete("enum");
   const names = values.slice(0, 30).map((value) => JSON.stringify(value));
   addRemark(keywords, `Allowed values: ${names.join(", ")}${values.length > names.length ? ", ..." : ""}.`);
-  const change = "The list of values was removed. The description names them.";
-  run.lose(place, { keyword: "enum", change, effect: "looser" });
+  dropKeyword(node, "enum", "The list of values was removed. The description names them.");
 }
 
 /** Replaces exclusive limits: exactly for integers, and by an inclusive limit for other numbers. */
-function convertLimits(keywords: Keywords, place: Place, run: Adaptation): void {
+function convertLimits(node: SchemaNode): void {
+  const { keywords, run } = node;
   const isInteger = keywords.get("type") === "integer";
   for (const [exclusive, limit, step] of [
     ["exclusiveMinimum", "minimum", 1],
@@ -144,20 +142,18 @@ function convertLimits(keywords: Keywords, place: Place, run: Adaptation): void 
   ] as const) {
     const value = keywords.get(exclusive);
     if (run.rules.keywords.has(exclusive) || typeof value !== "number") continue;
-    keywords.delete(exclusive);
     const isExact = isInteger && Number.isSafeInteger(value) && Number.isSafeInteger(value + step);
     const inclusive = isExact ? value + step : value;
     const present = keywords.get(limit);
     const strictest = step > 0 ? Math.max : Math.min;
     keywords.set(limit, typeof present === "number" ? strictest(present, inclusive) : inclusive);
-    if (isExact) continue;
-    const change = `\`${exclusive}\` became \`${limit}\`, which includes the limit.`;
-    run.lose(place, { keyword: exclusive, change, effect: "looser" });
+    if (isExact) keywords.delete(exclusive);
+    else dropKeyword(node, exclusive, `\`${exclusive}\` became \`${limit}\`, which includes the limit.`);
   }
 }
 
 /** Replaces the schemas of a tuple by one schema for each item. */
-function convertTuple(keywords: Keywords, place: Place, run: Adaptation): void {
+function convertTuple({ keywords, place, run }: SchemaNode): void {
   const tuple: unknown = keywords.get("prefixItems");
   if (run.rules.keywords.has("prefixItems") || !Array.isArray(tuple)) return;
   keywords.delete("prefixItems");
@@ -167,47 +163,41 @@ function convertTuple(keywords: Keywords, place: Place, run: Adaptation): void {
   keywords.set("items", alternatives(rest === undefined || rest === false ? tuple : [...tuple, rest]));
   if (rest === false && !keywords.has("maxItems")) keywords.set("maxItems", tuple.length);
   const change = "The schemas of the items by position became one schema for each item.";
-  run.lose(place, { keyword: "prefixItems", change, effect: isOpen ? "narrower" : "looser" });
+  if (isOpen) run.reportNarrower(place, "prefixItems", change);
+  else run.reportLooser(place, "prefixItems", change);
 }
 
-function removeFormat(keywords: Keywords, place: Place, run: Adaptation): void {
+function removeFormat(node: SchemaNode): void {
+  const { keywords } = node;
+  const { formats } = node.run.rules;
   const format = keywords.get("format");
-  if (typeof format !== "string" || run.rules.formats === undefined || run.rules.formats.has(format)) return;
-  keywords.delete("format");
+  if (typeof format !== "string" || formats === undefined || formats.has(format)) return;
   addRemark(keywords, `Format: ${format}.`);
   const change = `The format ${JSON.stringify(format.slice(0, 64))} was removed. The description names it.`;
-  run.lose(place, { keyword: "format", change, effect: "looser" });
-}
-
-function removeAdditional(keywords: Keywords, place: Place, run: Adaptation): void {
-  if (!keywords.delete("additionalProperties")) return;
-  const change = "`additionalProperties` was removed, because it would apply to properties that were removed.";
-  run.lose(place, { keyword: "additionalProperties", change, effect: "looser" });
+  dropKeyword(node, "format", change);
 }
 
 /** Removes properties whose names the provider refuses. A remark in the description names them, so that the model can send them. */
-function removeRefusedProperties(keywords: Keywords, place: Place, run: Adaptation): void {
+function removeRefusedProperties(node: SchemaNode): void {
+  const { keywords, place, run } = node;
   const { propertyNames } = run.rules;
   const properties = keywords.get("properties");
   if (!isObject(properties) || propertyNames.length === 0) return;
-  const entries = Object.entries(properties);
-  const accepted = entries.filter(([name]) => propertyNames.every((pattern) => pattern.test(name)));
-  if (accepted.length === entries.length) return;
-  const kept = new Set(accepted.map(([name]) => name));
-  const refused = entries.map(([name]) => name).filter((name) => !kept.has(name));
-  keywords.set("properties", Object.fromEntries(accepted));
+  const refused = new Set(Object.keys(properties).filter((name) => !propertyNames.every((rule) => rule.test(name))));
+  if (refused.size === 0) return;
+  keywords.set("properties", Object.fromEntries(Object.entries(properties).filter(([name]) => !refused.has(name))));
   const required: unknown = keywords.get("required");
-  const isRefused = new Set<unknown>(refused);
   if (Array.isArray(required))
     keywords.set(
       "required",
-      required.filter((name) => !isRefused.has(name)),
+      required.filter((name) => !refused.has(name)),
     );
-  removeAdditional(keywords, place, run);
-  const names = refused.slice(0, 20).map((name) => JSON.stringify(name.slice(0, 64)));
-  addRemark(keywords, `Further properties that can be sent: ${names.join(", ")}.`);
-  for (const name of refused) {
-    const change = "The property was removed, because the provider refuses its name. The description names it.";
-    run.lose(below(place, "properties", name), { keyword: "properties", change, effect: "looser" });
+  if (keywords.has("additionalProperties")) {
+    const change = "`additionalProperties` was removed, because it would apply to properties that were removed.";
+    dropKeyword(node, "additionalProperties", change);
   }
+  const names = [...refused].slice(0, 20).map((name) => JSON.stringify(name.slice(0, 64)));
+  addRemark(keywords, `Further properties that can be sent: ${names.join(", ")}.`);
+  const change = "The property was removed, because the provider refuses its name. The description names it.";
+  for (const name of refused) run.reportLooser(below(place, "properties", name), "properties", change);
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
-import { type Adaptation, type Place, type SchemaOrigin, startAdaptation, MAX_DEPTH, below } from "./adaptation.ts";
-import { type SchemaNode, flattenSchema, type Keywords, conjoin, unresolved } from "./flatten-schema.ts";
+import { Adaptation, type Place, type SchemaOrigin, MAX_DEPTH, below } from "./adaptation.ts";
+import { type SchemaNode, flattenSchema, type Keywords, conjoin, dropKeyword, unresolved } from "./flatten-schema.ts";
 import { mergeUnion, adaptUnion, splitTypes } from "./adapt-union.ts";
 import { prepareKeywords, convertKeywords } from "./adapt-keywords.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
@@ -23,7 +23,7 @@ export interface AdaptedSchema {
  * any JSON is adapted without an error.
  */
 export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaOrigin): AdaptedSchema {
-  const run = startAdaptation(schema, rulesOf(provider), at);
+  const run = new Adaptation(schema, rulesOf(provider), at);
   const root: Place = { pointer: "", depth: 0, open: [schema] };
   const adapted = adaptRoot(schema, root, run);
   const definitions = new Map<string, JsonObject>();
@@ -47,27 +47,26 @@ function adaptRoot(schema: unknown, place: Place, run: Adaptation): JsonObject {
   const refused = (keyword: string) => run.rules.refusedAtRoot.has(keyword) || !run.rules.keywords.has(keyword);
   const options = { run, references: true, allOf: refused("allOf") };
   const node = flattenSchema(isObject(schema) ? schema : {}, place, options);
-  prepareKeywords(node.keywords, node.place, run);
+  prepareKeywords(node);
   for (const keyword of ["anyOf", "oneOf"] as const) {
-    if (node.keywords.has(keyword) && refused(keyword)) mergeUnion(node, keyword, run);
+    if (node.keywords.has(keyword) && refused(keyword)) mergeUnion(node, keyword);
   }
-  setObject(node, run);
-  const { type, properties, ...others } = adaptKeywords(node, run);
+  setObject(node);
+  const { type, properties, ...others } = adaptKeywords(node);
   return { type, properties: properties ?? {}, ...others };
 }
 
 /** Sets the type to `object`, and removes the keywords that are refused in the outermost schema. */
-function setObject({ keywords, place }: SchemaNode, run: Adaptation): void {
+function setObject(node: SchemaNode): void {
+  const { keywords, place, run } = node;
   const type = keywords.get("type");
   keywords.set("type", "object");
   if (type !== undefined && type !== "object") {
-    const change = "The type became `object`, because arguments are always an object.";
-    run.lose(place, { keyword: "type", change, effect: "looser" });
+    run.reportLooser(place, "type", "The type became `object`, because arguments are always an object.");
   }
   for (const keyword of run.rules.refusedAtRoot) {
-    if (!keywords.delete(keyword)) continue;
-    const change = `\`${keyword}\` was removed. The provider refuses it in the outermost schema.`;
-    run.lose(place, { keyword, change, effect: "looser" });
+    if (!keywords.has(keyword)) continue;
+    dropKeyword(node, keyword, `\`${keyword}\` was removed. The provider refuses it in the outermost schema.`);
   }
 }
 
@@ -79,19 +78,18 @@ function adaptNode(schema: unknown, place: Place, run: Adaptation): JsonObject {
 /** Adapts a schema to which further keywords apply. */
 function adaptWith(schema: unknown, place: Place, { run, also }: { run: Adaptation; also: Keywords }): JsonObject {
   if (place.depth > MAX_DEPTH || !run.spend(1)) {
-    const change = "The schema is too deep or too large. Any value is shown to the model.";
-    run.lose(place, { keyword: "type", change, effect: "looser" });
+    run.reportLooser(place, "type", "The schema is too deep or too large. Any value is shown to the model.");
     return anyValue(run);
   }
   const body = schema === true && also.size > 0 ? {} : schema;
   if (!isObject(body)) return adaptBoolean(body, place, run);
-  const isFlattened = { references: !run.keepsReferences, allOf: !run.rules.keywords.has("allOf") };
-  const node = flattenSchema(body, place, { run, ...isFlattened });
-  conjoin(node.keywords, new Map(also), { place, run });
-  prepareKeywords(node.keywords, node.place, run);
-  splitTypes(node, run);
-  const union = adaptUnion(node, run, (branch, at, siblings) => adaptWith(branch, at, { run, also: siblings }));
-  return union ?? adaptKeywords(node, run);
+  const { keywords } = run.rules;
+  const node = flattenSchema(body, place, { run, references: !keywords.has("$ref"), allOf: !keywords.has("allOf") });
+  conjoin(node.keywords, { keywords: new Map(also), place, run });
+  prepareKeywords(node);
+  splitTypes(node);
+  const union = adaptUnion(node, (branch, at, siblings) => adaptWith(branch, at, { run, also: siblings }));
+  return union ?? adaptKeywords(node);
 }
 
 /** Whether a schema is a type with visible texts, as most properties are. All providers accept it as it is. */
@@ -111,25 +109,25 @@ const simpleTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer"
 function adaptBoolean(schema: unknown, place: Place, run: Adaptation): JsonObject {
   if (schema === false && run.rules.keywords.has("not")) return { not: {} };
   if (schema !== true) {
-    const change = "The value is no schema that a value can match. Any value is shown to the model.";
-    run.lose(place, { keyword: "type", change, effect: "looser" });
+    run.reportLooser(place, "type", "The value is no schema that a value can match. Any value is shown to the model.");
   }
   return anyOf(place, run);
 }
 
 /** Adapts the keywords of a schema that needs no union. */
-function adaptKeywords({ keywords, place }: SchemaNode, run: Adaptation): JsonObject {
-  convertKeywords(keywords, place, run);
-  removeUnknown(keywords, place, run);
-  removeDeep(keywords, place, run);
-  keepReference(keywords, place, run);
+function adaptKeywords(node: SchemaNode): JsonObject {
+  const { keywords, place, run } = node;
+  convertKeywords(node);
+  removeUnknown(node);
+  removeDeep(node);
+  keepReference(node);
   if (run.rules.restrictions.has("type-required") && !keywords.has("type")) {
     const description = keywords.get("description");
     return anyOf(place, run, typeof description === "string" ? description : undefined);
   }
   if (run.rules.restrictions.has("items-required")) addItems(keywords);
-  for (const [keyword, value] of keywords) keywords.set(keyword, adaptValue(keyword, value, { place, run }));
-  if (run.rules.restrictions.has("required-defined")) removeUndefinedRequired(keywords, place, run);
+  for (const [keyword, value] of keywords) keywords.set(keyword, adaptValue(keyword, value, node));
+  if (run.rules.restrictions.has("required-defined")) removeUndefinedRequired(node);
   const required = keywords.get("required");
   if (Array.isArray(required) && required.length === 0) keywords.delete("required");
   return Object.fromEntries(keywords);
@@ -138,9 +136,9 @@ function adaptKeywords({ keywords, place }: SchemaNode, run: Adaptation): JsonOb
 /** Keywords below which a looser schema can make the whole schema narrower. */
 const negations: readonly string[] = ["not", "if", "oneOf", "contains"];
 
-function adaptValue(keyword: string, value: unknown, at: { place: Place; run: Adaptation }): unknown {
-  const { run } = at;
-  const place = negations.includes(keyword) ? { ...at.place, isNegated: true } : at.place;
+function adaptValue(keyword: string, value: unknown, node: SchemaNode): unknown {
+  const { run } = node;
+  const place = negations.includes(keyword) ? { ...node.place, isNegated: true } : node.place;
   if (schemaListKeywords.has(keyword) && Array.isArray(value)) {
     return value.map((schema, index) => adaptNode(schema, below(place, keyword, index), run));
   }
@@ -156,39 +154,33 @@ function adaptValue(keyword: string, value: unknown, at: { place: Place; run: Ad
   return schemaKeywords.has(keyword) ? adaptNode(value, below(place, keyword), run) : value;
 }
 
-function removeUnknown(keywords: Keywords, place: Place, run: Adaptation): void {
-  for (const keyword of keywords.keys()) {
-    if (run.rules.keywords.has(keyword)) continue;
-    keywords.delete(keyword);
+function removeUnknown(node: SchemaNode): void {
+  for (const keyword of node.keywords.keys()) {
+    if (node.run.rules.keywords.has(keyword)) continue;
     const kind = annotations.has(keyword) ? "annotation" : "restriction";
-    const change = `\`${keyword}\` was removed. The provider does not accept this ${kind}.`;
-    run.lose(place, { keyword, change, effect: "looser" });
+    dropKeyword(node, keyword, `\`${keyword}\` was removed. The provider does not accept this ${kind}.`);
   }
 }
 
 /** Removes values such as `default` that are nested too deep. Copies of them could exhaust the stack. */
-function removeDeep(keywords: Keywords, place: Place, run: Adaptation): void {
-  for (const [keyword, value] of keywords) {
+function removeDeep(node: SchemaNode): void {
+  for (const [keyword, value] of node.keywords) {
     const isOfSchemas =
       schemaKeywords.has(keyword) || schemaListKeywords.has(keyword) || schemaMapKeywords.has(keyword);
     if (isOfSchemas || isWithinDepth(value, MAX_DEPTH)) continue;
-    keywords.delete(keyword);
     const change = `\`${keyword}\` was removed, because its value is nested deeper than ${MAX_DEPTH} levels.`;
-    run.lose(place, { keyword, change, effect: "looser" });
+    dropKeyword(node, keyword, change);
   }
 }
 
 /** Makes a reference lead to a definition of the adapted schema. */
-function keepReference(keywords: Keywords, place: Place, run: Adaptation): void {
+function keepReference(node: SchemaNode): void {
+  const { keywords, run } = node;
   if (!keywords.has("$ref")) return;
   const reference = keywords.get("$ref");
   const target = run.resolve(reference);
-  if (target) {
-    keywords.set("$ref", run.define(target));
-    return;
-  }
-  keywords.delete("$ref");
-  run.lose(place, { keyword: "$ref", change: unresolved(reference), effect: "looser" });
+  if (target) keywords.set("$ref", run.define(target));
+  else dropKeyword(node, "$ref", unresolved(reference));
 }
 
 /** OpenAI and Google refuse an array without a schema of its items. */
@@ -198,7 +190,7 @@ function addItems(keywords: Keywords): void {
   if (isArray && !keywords.has("items")) keywords.set("items", true);
 }
 
-function removeUndefinedRequired(keywords: Keywords, place: Place, run: Adaptation): void {
+function removeUndefinedRequired({ keywords, place, run }: SchemaNode): void {
   const required: unknown = keywords.get("required");
   if (!Array.isArray(required)) return;
   const properties = keywords.get("properties");
@@ -206,8 +198,7 @@ function removeUndefinedRequired(keywords: Keywords, place: Place, run: Adaptati
   const defined = required.filter((name) => known.has(name));
   if (defined.length === required.length) return;
   keywords.set("required", defined);
-  const change = "Names that are not in `properties` were removed.";
-  run.lose(place, { keyword: "required", change, effect: "looser" });
+  run.reportLooser(place, "required", "Names that are not in `properties` were removed.");
 }
 
 const scalar: readonly JsonObject[] = [{ type: "string" }, { type: "number" }, { type: "boolean" }, { type: "object" }];
@@ -222,8 +213,7 @@ function anyValue(run: Adaptation): JsonObject {
 function anyOf(place: Place, run: Adaptation, description?: string): JsonObject {
   const schema = anyValue(run);
   if (!run.rules.restrictions.has("type-required")) return schema;
-  const change = "A type was added: a union of all types, with no arrays or nulls in arrays.";
-  run.lose(place, { keyword: "type", change, effect: "narrower" });
+  run.reportNarrower(place, "type", "A type was added: a union of all types, with no arrays or nulls in arrays.");
   if (description === undefined) return schema;
   const [first, ...others] = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
   return { anyOf: [{ ...first, description }, ...others] };

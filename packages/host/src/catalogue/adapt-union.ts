@@ -1,21 +1,21 @@
 import type { JsonObject } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
 import { type Adaptation, type Place, below, boundedText } from "./adaptation.ts";
-import { type Keywords, type SchemaNode, flattenSchema } from "./flatten-schema.ts";
+import { type Keywords, type SchemaNode, dropKeyword, flattenSchema } from "./flatten-schema.ts";
 import { annotations, keywordsOfTypes, typeOfValue, typesOf, valuesOfType } from "./json-schema-keywords.ts";
 
 /** Adapts a schema to which the given keywords also apply. */
 type AdaptBranch = (schema: unknown, place: Place, also: Keywords) => JsonObject;
 
 /** Replaces a list of types by a union of schemas with one type each, if the provider accepts no list. */
-export function splitTypes(node: SchemaNode, run: Adaptation): void {
+export function splitTypes(node: SchemaNode): void {
   const { keywords } = node;
-  const { restrictions } = run.rules;
+  const { restrictions } = node.run.rules;
   if (!restrictions.has("single-type")) return;
   const [single, ...others] = typesOf(keywords.get("type"));
   if (single !== undefined && others.length === 0) keywords.set("type", single);
   if (keywords.has("anyOf") || keywords.has("oneOf")) return;
-  const types = typesOf(keywords.get("type") ?? typesOfEnum(keywords) ?? addTypes(node, run));
+  const types = typesOf(keywords.get("type") ?? typesOfEnum(keywords) ?? addTypes(node));
   if (types.length < 2) {
     if (types[0] !== undefined) keywords.set("type", types[0]);
     return;
@@ -39,13 +39,13 @@ function typesOfEnum(keywords: Keywords): readonly string[] | undefined {
 }
 
 /** Returns the types that the keywords of a schema without `type` are for. */
-function addTypes({ keywords, place }: SchemaNode, run: Adaptation): readonly string[] {
+function addTypes({ keywords, place, run }: SchemaNode): readonly string[] {
   if (!run.rules.restrictions.has("type-required")) return [];
   const found = keywordsOfTypes.filter(([, names]) => names.some((name) => keywords.has(name)));
   const types = found.map(([type]) => type);
   if (types.length > 0) {
     const change = `The type was added: ${types.join(" or ")}. The other keywords restrict values of this type only.`;
-    run.lose(place, { keyword: "type", change, effect: "narrower" });
+    run.reportNarrower(place, "type", change);
   }
   return types;
 }
@@ -57,11 +57,11 @@ function isFor(keyword: string, type: string): boolean {
 }
 
 /** Adapts a schema with a union, if the provider accepts no other keyword beside `anyOf`. Returns undefined if there is none. */
-export function adaptUnion(node: SchemaNode, run: Adaptation, adapt: AdaptBranch): JsonObject | undefined {
-  const { keywords } = node;
-  replaceOneOf(node, run);
+export function adaptUnion(node: SchemaNode, adapt: AdaptBranch): JsonObject | undefined {
+  const { keywords, run } = node;
+  replaceOneOf(node);
   const isAlone = run.rules.restrictions.has("union-alone");
-  if (isAlone && keywords.has("anyOf") && restrictObject(keywords)) mergeUnion(node, "anyOf", run);
+  if (isAlone && keywords.has("anyOf") && restrictObject(keywords)) mergeUnion(node, "anyOf");
   const union: unknown = keywords.get("anyOf");
   if (!isAlone || !Array.isArray(union)) return undefined;
   keywords.delete("anyOf");
@@ -74,21 +74,21 @@ export function adaptUnion(node: SchemaNode, run: Adaptation, adapt: AdaptBranch
     return isUnion(adapted) ? adapted.anyOf : [adapted];
   });
   const distinct = [...new Map(branches.map((branch) => [JSON.stringify(branch), branch])).values()];
-  return annotate(distinct, node, run);
+  return annotate(distinct, node);
 }
 
 function isUnion(schema: JsonObject): schema is JsonObject & { anyOf: JsonObject[] } {
   return Array.isArray(schema["anyOf"]);
 }
 
-function replaceOneOf({ keywords, place }: SchemaNode, run: Adaptation): void {
+function replaceOneOf(node: SchemaNode): void {
+  const { keywords, run } = node;
   const union = keywords.get("oneOf");
   if (union === undefined || run.rules.keywords.has("oneOf")) return;
-  keywords.delete("oneOf");
   const isReplaced = !keywords.has("anyOf");
   if (isReplaced) keywords.set("anyOf", union);
   const change = isReplaced ? "`oneOf` became `anyOf`." : "`oneOf` was removed, because `anyOf` is beside it.";
-  run.lose(place, { keyword: "oneOf", change, effect: "looser" });
+  dropKeyword(node, "oneOf", change);
 }
 
 /** Returns whether other keywords than the union restrict an object. */
@@ -98,7 +98,7 @@ function restrictObject(keywords: Keywords): boolean {
 }
 
 /** Moves the annotations of a union to its first branch, and returns the union. */
-function annotate(branches: readonly JsonObject[], { keywords, place }: SchemaNode, run: Adaptation): JsonObject {
+function annotate(branches: readonly JsonObject[], { keywords, place, run }: SchemaNode): JsonObject {
   const kept = new Map([...keywords].filter(([keyword]) => annotations.has(keyword)));
   const initial = kept.get("default");
   if (branches.length !== 1 && kept.delete("default") && initial !== null) {
@@ -107,8 +107,7 @@ function annotate(branches: readonly JsonObject[], { keywords, place }: SchemaNo
   for (const keyword of kept.keys()) {
     if (run.rules.keywords.has(keyword)) continue;
     kept.delete(keyword);
-    const change = `\`${keyword}\` was removed. The provider does not accept this annotation.`;
-    run.lose(place, { keyword, change, effect: "looser" });
+    run.reportLooser(place, keyword, `\`${keyword}\` was removed. The provider does not accept this annotation.`);
   }
   const index = branches.findIndex((branch) => branch["type"] !== "null");
   const [first] = branches.slice(Math.max(index, 0));
@@ -141,8 +140,8 @@ export function addRemark(keywords: Keywords, remark: string): void {
  * Replaces a union of objects by one object that has the properties of all branches, and whose required properties are those that
  * each branch requires. A remark in the description names the branches.
  */
-export function mergeUnion(node: SchemaNode, keyword: "anyOf" | "oneOf", run: Adaptation): void {
-  const { keywords, place } = node;
+export function mergeUnion(node: SchemaNode, keyword: "anyOf" | "oneOf"): void {
+  const { keywords, place, run } = node;
   const union = keywords.get(keyword);
   keywords.delete(keyword);
   if (!Array.isArray(union)) return;
@@ -162,12 +161,13 @@ export function mergeUnion(node: SchemaNode, keyword: "anyOf" | "oneOf", run: Ad
   mergeAdditional(keywords, branches);
   if (remark !== undefined) addRemark(keywords, remark);
   const change = `The branches of \`${keyword}\` became one object with the properties of all branches.`;
-  run.lose(place, { keyword, change, effect: isNarrower ? "narrower" : "looser" });
+  if (isNarrower) run.reportNarrower(place, keyword, change);
+  else run.reportLooser(place, keyword, change);
 }
 
 /** Returns the keywords of a branch, and nothing for a branch that accepts no object. */
 function readBranch(branch: unknown, place: Place, run: Adaptation): readonly SchemaNode[] {
-  if (branch === true) return [{ keywords: new Map(), place }];
+  if (branch === true) return [{ run, keywords: new Map(), place }];
   if (!isObject(branch) || isNever(branch)) return [];
   const node = flattenSchema(branch, place, { run, references: true, allOf: true });
   const type = node.keywords.get("type");

@@ -1,3 +1,4 @@
+import { keywordTests } from "./json-schema-keywords.ts";
 /** A rule of a provider, with the address of the documentation or of the report that proves it. */
 interface Sourced<T> {
   readonly value: T;
@@ -38,15 +39,7 @@ interface ProviderTable {
 }
 
 /** The assertions and annotations of JSON Schema 2020-12 that describe arguments. */
-const jsonSchemaKeywords = [
-  ["type", "enum", "const", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"],
-  ["properties", "required", "additionalProperties", "patternProperties", "propertyNames"],
-  ["minProperties", "maxProperties", "dependentRequired", "dependentSchemas"],
-  ["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains"],
-  ["minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"],
-  ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
-  ["anyOf", "oneOf", "allOf", "not", "if", "then", "else", "$ref", "$defs"],
-].flat();
+const jsonSchemaKeywords = [...keywordTests.keys(), "const", "default", "$defs"];
 
 /**
  * The rules of OpenAI for functions that are not strict. A host does not use strict functions: they require each property, so
