@@ -18,7 +18,7 @@ export interface ToolCallRequest extends Caller {
 /** Calls a tool. It rejects only if the caller's signal is aborted. */
 export type CallTool = (request: ToolCallRequest) => Promise<ToolOutcome>;
 
-type ToolConsent = Pick<Consent, "checkCall" | "isUsable">;
+type ToolConsent = Pick<Consent, "calls" | "definitions">;
 
 /** Returns the steps of a tool call. The user can edit its arguments. */
 export function toolCall(request: ToolCallRequest, consent: ToolConsent): CallSteps<ToolOutcome> {
@@ -63,7 +63,7 @@ async function decide(
 ): Promise<CallDecision | undefined> {
   const onActivity = call.report.bind(call);
   try {
-    return await consent.checkCall({ tool, arguments: args, origin, onActivity }, call.signal);
+    return await consent.calls.check({ tool, arguments: args, origin, onActivity }, call.signal);
   } catch (error) {
     call.throwIfAborted();
     if (call.signal.aborted) return undefined;
@@ -95,7 +95,7 @@ async function problemOf({ name, tool }: CatalogueTool, args: object): Promise<s
 
 /** Throws if the definition has changed while the user decided or the connection was opened. */
 function requireUnchanged({ server, tool }: CatalogueTool, consent: ToolConsent): void {
-  if (consent.isUsable(server, "tool", { name: tool.name, definition: tool })) return;
+  if (consent.definitions.isUsable(server, "tool", { name: tool.name, definition: tool })) return;
   const message = `The definition of ${JSON.stringify(tool.name)} has changed since it was listed. The user must review it.`;
   throw new LocalError("declined", message, { data: { safeToRepeat: true } });
 }

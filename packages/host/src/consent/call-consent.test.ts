@@ -45,7 +45,7 @@ async function prepared(
   });
   await fixture.review([tool, other]);
   fixture.decisions.length = 0;
-  return { ...fixture, requests, call: (given = {}) => fixture.consent.checkCall(callOf(tool, given), never) };
+  return { ...fixture, requests, call: (given = {}) => fixture.consent.calls.check(callOf(tool, given), never) };
 }
 
 const allow: ApprovalAnswer = { action: "allow" };
@@ -114,7 +114,7 @@ describe("the person", () => {
   test("is asked about the state of the call: waiting, and then the answer", async () => {
     const states: CallActivity[] = [];
     const { consent } = await prepared(allow);
-    await consent.checkCall(callOf(tool, {}, { onActivity: (activity) => states.push(activity) }), never);
+    await consent.calls.check(callOf(tool, {}, { onActivity: (activity) => states.push(activity) }), never);
     expect(states).toEqual([
       { type: "approval", state: "waiting" },
       { type: "approval", state: "approved" },
@@ -193,7 +193,7 @@ describe("an answer that is remembered", () => {
     await host.call({ a: 1 });
     expect(await host.call({ a: 2 })).toMatchObject({ allowed: true });
     expect(host.requests).toHaveLength(1);
-    await host.consent.checkCall(callOf(other), never);
+    await host.consent.calls.check(callOf(other), never);
     expect(host.requests).toHaveLength(2);
     expect(host.decisions.map(({ by }) => by)).toEqual(["person", "remembered", "person"]);
     expect(await (await prepared(undefined, { storage })).call()).toMatchObject({ allowed: false });
@@ -208,7 +208,7 @@ describe("an answer that is remembered", () => {
     const changed = { ...tool, description: "Sends to all." };
     const asking = consentFixture({ storage, renderer: { review: () => ({ accepted: "all" }) } });
     await asking.review([changed]);
-    expect(await asking.consent.checkCall(callOf(changed), never)).toMatchObject({ allowed: false });
+    expect(await asking.consent.calls.check(callOf(changed), never)).toMatchObject({ allowed: false });
   });
 
   test("does not override a rule that asks", async () => {
@@ -230,7 +230,7 @@ describe("an answer that is remembered", () => {
       renderer: { approve: () => ({ action: "allow", remember: "always" }) },
     });
     await host.review([star]);
-    expect(await host.consent.checkCall(callOf(star), never)).toMatchObject({ allowed: true });
+    expect(await host.consent.calls.check(callOf(star), never)).toMatchObject({ allowed: true });
     expect(host.errors).toEqual([expect.stringContaining('contains "*"')]);
     expect(await storage.read("policy.json")).toBeUndefined();
   });
@@ -241,7 +241,7 @@ describe("a definition", () => {
     const host = consentFixture({ policy: { rules: [{ decision: "allow" }] } });
     await host.review([tool]);
     host.decisions.length = 0;
-    expect(await host.consent.checkCall(callOf(tool), never)).toMatchObject({
+    expect(await host.consent.calls.check(callOf(tool), never)).toMatchObject({
       allowed: false,
       message: expect.stringContaining(
         "its definition is new or has changed, and the user has not accepted it",
@@ -253,7 +253,7 @@ describe("a definition", () => {
   test("that changes while the person is asked is not called", async () => {
     const host = await prepared(async () => {
       const changed = { ...tool, description: "Deletes all." };
-      await host.consent.review({ server: "files", target, lists: listsOf([changed]) }, never);
+      await host.consent.definitions.review({ server: "files", target, lists: listsOf([changed]) }, never);
       return allow;
     });
     expect(await host.call()).toMatchObject({ allowed: false });
@@ -303,7 +303,7 @@ test("a remembered answer also decides on the calls that wait for their question
 test("an aborted call rejects with the reason, and the next question follows", async () => {
   const stop = new AbortController();
   const host = await prepared((request) => (request.arguments.wait === true ? new Promise(() => {}) : allow));
-  const waiting = host.consent.checkCall(callOf(tool, { wait: true }), stop.signal);
+  const waiting = host.consent.calls.check(callOf(tool, { wait: true }), stop.signal);
   const next = host.call();
   while (host.requests.length === 0) await flushPromises();
   stop.abort(new Error("the run was cancelled"));
@@ -314,11 +314,11 @@ test("an aborted call rejects with the reason, and the next question follows", a
 test("listeners that throw change no decision", async () => {
   const storage = memoryState();
   await consentFixture({ storage, policy: { review: "changes" } }).review([tool]);
-  const { createConsent } = await import("./consent.ts");
+  const { Consent } = await import("./consent.ts");
   const fail = (): never => {
     throw new Error("listener");
   };
-  const consent = createConsent({
+  const consent = new Consent({
     policy: { review: "changes" },
     renderer: { approve: () => allow },
     storage,
@@ -326,8 +326,8 @@ test("listeners that throw change no decision", async () => {
     onError: fail,
     clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} },
   });
-  await consent.review({ server: "files", target, lists: listsOf([tool]) }, never);
-  expect(await consent.checkCall(callOf(tool, {}, { onActivity: fail }), never)).toMatchObject({ allowed: true });
+  await consent.definitions.review({ server: "files", target, lists: listsOf([tool]) }, never);
+  expect(await consent.calls.check(callOf(tool, {}, { onActivity: fail }), never)).toMatchObject({ allowed: true });
 });
 
 test.each([

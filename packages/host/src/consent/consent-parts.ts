@@ -8,7 +8,7 @@ import type { DecisionRecord, Policy } from "./policy.ts";
 import { type IdentifiedServer, type ServerSubject, identityOfEntry, identityOfTarget } from "./identity.ts";
 import { unlessAborted } from "../async/timing.ts";
 
-/** Options of `createConsent`. */
+/** Options of `Consent`. */
 export interface ConsentOptions {
   /** The rules and settings of the host's author. */
   readonly policy: Policy;

@@ -2,11 +2,15 @@ import type { ServerLists } from "../catalogue/catalogue.ts";
 import { hashOfDefinition } from "./canonical.ts";
 import type { DefinitionKind } from "../renderer/renderer.ts";
 
-/** A definition that a server has now. */
-export interface LiveDefinition {
-  readonly kind: DefinitionKind;
+/** A definition with its name, or with its URI. Instructions have an empty name. */
+export interface NamedDefinition {
   readonly name: string;
   readonly definition: unknown;
+}
+
+/** A definition that a server has now. */
+export interface LiveDefinition extends NamedDefinition {
+  readonly kind: DefinitionKind;
   readonly hash: string;
 }
 
@@ -64,16 +68,23 @@ export function liveDefinitions(
 /** Returns the definitions for which `isUsable` returns true. */
 export function usableOnly(
   { lists, instructions }: Definitions,
-  isUsable: (kind: DefinitionKind, name: string, definition: unknown) => boolean,
+  isUsable: (kind: DefinitionKind, named: NamedDefinition) => boolean,
 ): { lists: ServerLists; instructions: string | undefined } {
   return {
     lists: {
       ...lists,
-      tools: lists.tools.filter((tool) => isUsable("tool", tool.name, tool)),
-      prompts: lists.prompts.filter((prompt) => isUsable("prompt", prompt.name, prompt)),
-      resources: lists.resources.filter((resource) => isUsable("resource", resource.uri, resource)),
-      templates: lists.templates.filter((template) => isUsable("template", template.uriTemplate, template)),
+      tools: lists.tools.filter((tool) => isUsable("tool", { name: tool.name, definition: tool })),
+      prompts: lists.prompts.filter((prompt) => isUsable("prompt", { name: prompt.name, definition: prompt })),
+      resources: lists.resources.filter((resource) =>
+        isUsable("resource", { name: resource.uri, definition: resource }),
+      ),
+      templates: lists.templates.filter((template) =>
+        isUsable("template", { name: template.uriTemplate, definition: template }),
+      ),
     },
-    instructions: instructions !== undefined && isUsable("instructions", "", instructions) ? instructions : undefined,
+    instructions:
+      instructions !== undefined && isUsable("instructions", { name: "", definition: instructions })
+        ? instructions
+        : undefined,
   };
 }

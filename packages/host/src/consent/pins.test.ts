@@ -143,7 +143,7 @@ test("each mutation makes the definition unusable until the difference was revie
     };
     const { consent, ...host } = consentFixture({ storage, renderer: { review } });
     const { lists, waiting } = await host.review([definition]);
-    const isUsable = consent.isUsable("files", "tool", { name: definition.name, definition });
+    const isUsable = consent.definitions.isUsable("files", "tool", { name: definition.name, definition });
     if (lists.tools.length > 0 || isUsable || waiting.length !== 1) problems.push(`usable: ${label}`);
     const [change] = requests[0]?.changes ?? [];
     const differences = change?.differences ?? [];

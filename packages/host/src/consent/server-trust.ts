@@ -7,14 +7,6 @@ import type { TrustAnswer, TrustRequest, ServerIdentity } from "../renderer/rend
 import { secretsOf } from "../secrets/secrets-of-target.ts";
 import { parseState, type StateStorage, keyedHash } from "../state/state-storage.ts";
 
-/** Decides which servers are started or connected to. */
-export interface ServerTrust {
-  /** Resolves if the server is trusted. Rejects with `Declined` if not, and with the reason of the signal if it is aborted. */
-  require(subject: ServerSubject, signal: AbortSignal): Promise<void>;
-  /** Forgets the denials of this session for a server, so that the person is asked again. */
-  forgetDenials(server: string): void;
-}
-
 /** A question that several calls wait for. */
 interface SharedQuestion {
   readonly answered: Promise<boolean>;
@@ -22,67 +14,78 @@ interface SharedQuestion {
   waiting: number;
 }
 
-/** Returns the trust in servers. It is bound to their identities, and not to their names. */
-export function serverTrust(parts: ConsentParts): ServerTrust {
-  const { policy, renderer } = parts;
+/** Decides which servers are started or connected to. Trust is bound to the identities of servers, and not to their names. */
+export class ServerTrust {
+  readonly #parts: ConsentParts;
   /** The identities of this session, by hash: trusted ones, and denied ones with their server. */
-  const trusted = new Set<string>();
-  const denied = new Map<string, string>();
-  const questions = new Map<string, SharedQuestion>();
+  readonly #trusted = new Set<string>();
+  readonly #denied = new Map<string, string>();
+  readonly #questions = new Map<string, SharedQuestion>();
 
-  const isStored = async ({ hash }: IdentifiedServer): Promise<boolean> => {
-    if (trusted.has(hash)) return true;
-    return (await entriesOf(parts)).some((entry) => entry.hash === hash);
-  };
+  constructor(parts: ConsentParts) {
+    this.#parts = parts;
+  }
 
-  const question = (server: string, identified: IdentifiedServer): SharedQuestion => {
+  /**
+   * Resolves if the server may be started or connected to. Rejects with `Declined` if not, and with the reason of the signal if it
+   * is aborted. Calls for the same server at once share one question.
+   */
+  async require(subject: ServerSubject, signal: AbortSignal): Promise<void> {
+    const { server } = subject;
+    const { policy, renderer } = this.#parts;
+    const identified = await this.#parts.identify(subject);
+    const decide = (outcome: "allowed" | "denied", by: "configuration" | "remembered" | "no-renderer"): void =>
+      this.#parts.decide({ subject: "trust", server, outcome, by });
+    if (identified.identity.kind === "in-process" || policy.trust === "configured") {
+      return decide("allowed", "configuration");
+    }
+    if (await this.#isTrusted(identified.hash)) return decide("allowed", "remembered");
+    if (this.#denied.has(JSON.stringify([server, identified.hash]))) {
+      decide("denied", "remembered");
+      throw notTrusted(server, denial);
+    }
+    if (!renderer.trust) {
+      decide("denied", "no-renderer");
+      throw notTrusted(
+        server,
+        'the host has no renderer to ask the user. Pass `renderer.trust`, or set `trust` of the policy to "configured"',
+      );
+    }
+    if (!(await joinQuestion(this.#question(server, identified), signal))) throw notTrusted(server, denial);
+  }
+
+  /** Forgets the denials of this session for a server, so that the person is asked again. */
+  forgetDenials(server: string): void {
+    for (const [key, name] of this.#denied) if (name === server) this.#denied.delete(key);
+  }
+
+  async #isTrusted(hash: string): Promise<boolean> {
+    return this.#trusted.has(hash) || (await entriesOf(this.#parts)).some((entry) => entry.hash === hash);
+  }
+
+  /** Returns the open question about a server, or asks one. */
+  #question(server: string, identified: IdentifiedServer): SharedQuestion {
     const key = JSON.stringify([server, identified.hash]);
-    const present = questions.get(key);
+    const open = this.#questions.get(key);
     // An aborted question has no answer for a new call.
-    if (present && !present.stop.signal.aborted) return present;
+    if (open && !open.stop.signal.aborted) return open;
     const stop = new AbortController();
-    const answered = askForTrust(parts, { server, identified }, stop.signal)
+    const answered = askForTrust(this.#parts, { server, identified }, stop.signal)
       .then((isTrusted) => {
-        if (isTrusted) trusted.add(identified.hash);
-        else denied.set(key, server);
+        if (isTrusted) this.#trusted.add(identified.hash);
+        else this.#denied.set(key, server);
         return isTrusted;
       })
       .finally(() => {
-        if (questions.get(key) === made) questions.delete(key);
+        if (this.#questions.get(key) === question) this.#questions.delete(key);
       });
-    const made: SharedQuestion = { answered, stop, waiting: 0 };
-    questions.set(key, made);
-    return made;
-  };
-
-  return {
-    async require(subject, signal) {
-      const { server } = subject;
-      const identified = await parts.identify(subject);
-      const decide = (outcome: "allowed" | "denied", by: "configuration" | "remembered" | "no-renderer"): void =>
-        parts.decide({ subject: "trust", server, outcome, by });
-      if (identified.identity.kind === "in-process" || policy.trust === "configured")
-        return decide("allowed", "configuration");
-      if (await isStored(identified)) return decide("allowed", "remembered");
-      if (denied.has(JSON.stringify([server, identified.hash]))) {
-        decide("denied", "remembered");
-        throw notTrusted(server, "the user denied it. Reconnect the server to be asked again");
-      }
-      if (!renderer.trust) {
-        decide("denied", "no-renderer");
-        throw notTrusted(
-          server,
-          'the host has no renderer to ask the user. Pass `renderer.trust`, or set `trust` of the policy to "configured"',
-        );
-      }
-      const isTrusted = await joinQuestion(question(server, identified), signal);
-      if (!isTrusted) throw notTrusted(server, "the user denied it. Reconnect the server to be asked again");
-    },
-    forgetDenials(server) {
-      for (const [key, name] of denied) if (name === server) denied.delete(key);
-    },
-  };
+    const question: SharedQuestion = { answered, stop, waiting: 0 };
+    this.#questions.set(key, question);
+    return question;
+  }
 }
+
+const denial = "the user denied it. Reconnect the server to be asked again";
 
 /** Waits for a shared question. The question is aborted if all that wait for it are. */
 async function joinQuestion(question: SharedQuestion, signal: AbortSignal): Promise<boolean> {

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "mcparley";
 import type { Root } from "mcparley/client";
 import { wakefulClock } from "../async/timing.ts";
 import { type CatalogueSource, createCatalogue } from "../catalogue/create-catalogue.ts";
-import { type Consent, createConsent } from "../consent/consent.ts";
+import { Consent } from "../consent/consent.ts";
 import type { DecisionRecord } from "../consent/policy.ts";
 import type { Conversation } from "../context/conversation-context.ts";
 import type { Message } from "../conversation/messages.ts";
@@ -76,7 +76,7 @@ export function hostParts(options: HostOptions, isServer: (name: string) => bool
     renderer,
     context: hostContext(),
     roots: options.roots ?? [],
-    consent: createConsent({ policy: options.policy ?? {}, renderer, storage, clock, onDecision, onError }),
+    consent: new Consent({ policy: options.policy ?? {}, renderer, storage, clock, onDecision, onError }),
     catalogue,
     streamFor: (server) =>
       modelStream(

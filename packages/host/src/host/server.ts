@@ -14,7 +14,7 @@ import type { ServerState } from "../supervision/server-state.ts";
 import { Supervisor } from "../supervision/supervisor.ts";
 import type { WatchedResource } from "../supervision/watched-resources.ts";
 import type { HostParts } from "./host-parts.ts";
-import { type ReviewedLists, reviewedLists } from "./reviewed-lists.ts";
+import { ReviewedLists } from "./reviewed-lists.ts";
 
 /** A server of a host: its connection, its reviewed definitions and its calls. Neither its members nor its errors contain a secret. */
 export class Server implements CalledServer {
@@ -39,12 +39,17 @@ export class Server implements CalledServer {
     this.#parts = parts;
     const onError = (error: Error): void => events.emit({ type: "error", server: name, error });
     const subject = { server: name, target, entry: settings.entry };
-    const reviewed = reviewedLists({ subject, consent, catalogue, report: (error) => onError(toError(error)) });
+    const reviewed = new ReviewedLists({
+      subject,
+      definitions: consent.definitions,
+      catalogue,
+      report: (error) => onError(toError(error)),
+    });
     this.#reviewed = reviewed;
     const calls = this.calls;
     this.#supervisor = new Supervisor(resolved, {
       connectOptions: connectOptions(parts, { name, settings, calls, target }),
-      admit: (signal) => consent.requireTrust(subject, signal),
+      admit: (signal) => consent.trust.require(subject, signal),
       prepareTarget: (prepared) => prepareTarget(parts, prepared),
       auth: {
         signIn: options.signIn,

@@ -6,7 +6,7 @@ import type { ServerTarget } from "../../values/types.ts";
 import type { Renderer } from "../../renderer/renderer.ts";
 import { type StateStorage, memoryState } from "../../state/state-storage.ts";
 import type { CallToCheck } from "../call-consent.ts";
-import { type Consent, createConsent } from "../consent.ts";
+import { Consent } from "../consent.ts";
 import type { DecisionRecord, Policy } from "../policy.ts";
 import type { ReviewOutcome } from "../definition-review.ts";
 
@@ -38,7 +38,7 @@ export function consentFixture({
   const decisions: DecisionRecord[] = [];
   const errors: string[] = [];
   const clock = fakeClock(1_000);
-  const consent = createConsent({
+  const consent = new Consent({
     policy,
     renderer,
     storage,
@@ -47,7 +47,7 @@ export function consentFixture({
     clock,
   });
   const review: ConsentFixture["review"] = (tools, { instructions, ...lists } = {}) =>
-    consent.review({ server: "files", target, lists: listsOf(tools, lists), instructions }, never);
+    consent.definitions.review({ server: "files", target, lists: listsOf(tools, lists), instructions }, never);
   return { consent, storage, clock, decisions, errors, review };
 }
 
