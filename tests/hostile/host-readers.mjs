@@ -101,10 +101,10 @@ export const hostReaders = [
     name: "host: result of a tool",
     load: async () => {
       const { toResultPart } = await import("../../packages/host/src/conversation/tool-results.ts");
-      const { createResultStore } = await import("../../packages/host/src/conversation/server-text.ts");
+      const { ResultStore } = await import("../../packages/host/src/conversation/server-text.ts");
       const call = { callId: "1", name: "a__b", origin: { server: "a", name: "b" } };
       return (text) => {
-        const limits = { maxBytes: 32_768, store: createResultStore() };
+        const limits = { maxBytes: 32_768, store: new ResultStore() };
         const result = { content: [{ type: "text", text }], structuredContent: { a: text } };
         return toResultPart(call, /** @type {any} */ ({ status: "completed", result }), limits);
       };

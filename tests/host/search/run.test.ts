@@ -2,7 +2,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
 import type { CatalogueTool } from "../../../packages/host/src/catalogue/catalogue.ts";
 import { createCatalogue } from "../../../packages/host/src/catalogue/create-catalogue.ts";
-import { startRun } from "../../../packages/host/src/loop/run.ts";
+import { ActiveRun } from "../../../packages/host/src/loop/run.ts";
 import { hostToolNames } from "../../../packages/host/src/loop/stable-tools.ts";
 import {
   answered,
@@ -45,7 +45,7 @@ test("a run with the published tools sends at most 2,000 tokens of tools, and ca
     answered,
   ]);
   const parts = testParts(model.stream, { catalogue: () => catalogue, search: createToolSearch() });
-  const end = await startRun(parts, { messages: question }).finished;
+  const end = await new ActiveRun(parts, { messages: question }).finished;
   expect(end.reason).toBe("answered");
 
   const [first, second, third] = model.requests;
@@ -63,7 +63,7 @@ test("the limit of 8,000 tokens is estimated from the definitions that a request
   const catalogue = corpusCatalogue();
   const small = { ...catalogue, tools: catalogue.tools.filter(({ server }) => server === "time") };
   const model = scriptedStream([answered]);
-  await startRun(testParts(model.stream, { catalogue: () => small, search: createToolSearch() }), {
+  await new ActiveRun(testParts(model.stream, { catalogue: () => small, search: createToolSearch() }), {
     messages: question,
   }).finished;
   expect(model.requests[0]?.tools?.map(({ name }) => name)).toEqual([

@@ -1,7 +1,7 @@
 import type { Progress } from "mcparley/client";
 import type { Task } from "mcparley/tasks";
 import { onAbort } from "@mcparley/internal/abort";
-import { ignoreErrors } from "../values/ignore-errors.ts";
+import { ignoreErrors } from "../values/errors.ts";
 
 /** An event of one tool call, between its start and its result. */
 export type CallActivity =

@@ -3,7 +3,7 @@ import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallActivity } from "../activity/active-calls.ts";
 import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/renderer.ts";
 import { canonicalJson, hashOfJson, maxDepth } from "./canonical.ts";
-import { ignoreErrors } from "../values/ignore-errors.ts";
+import { ignoreErrors } from "../values/errors.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { isWithinDepth } from "../values/map-texts.ts";
 import type { ConsentParts } from "./consent-parts.ts";

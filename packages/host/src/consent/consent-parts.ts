@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "mcparley";
 import type { Awaitable } from "../values/types.ts";
-import { ignoreErrors } from "../values/ignore-errors.ts";
+import { ignoreErrors } from "../values/errors.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { type StateStorage, keyedHash } from "../state/state-storage.ts";
 import type { DecisionRecord, Policy } from "./policy.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readResult } from "../loop/read-result.ts";
 import { testCatalogue, testTool, textOutcome } from "../loop/testing/run-fixtures.ts";
 import type { Message, ToolOutcome } from "../conversation/messages.ts";
-import { createResultStore } from "../conversation/server-text.ts";
+import { ResultStore } from "../conversation/server-text.ts";
 import { toResultPart } from "../conversation/tool-results.ts";
 import { type ConversationParts, createConversation } from "./create-conversation.ts";
 
@@ -25,7 +25,7 @@ function partsWith(outcome: ToolOutcome): ConversationParts & { readonly calls: 
     watch: () => undefined,
     getPrompt: unused,
     complete: unused,
-    results: createResultStore(),
+    results: new ResultStore(),
     secrets: { withoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
   };
 }

@@ -155,48 +155,41 @@ export interface KeptText {
  * A host has one store. A handle is valid until the host closes or newer texts need the memory: the text that was not
  * used for the longest time is removed first. Handles are random, so that a model can only read texts whose handle it received.
  */
-export interface ResultStore {
-  keep(this: void, text: { kind: ServerTextKind; origin: TextOrigin; content: Buffer }): KeptText;
-  find(this: void, handle: string): KeptText | undefined;
-  /** The bytes of all texts. */
-  readonly bytes: number;
-}
-
-const MAX_STORE_BYTES = 64 * 1024 * 1024;
-
-/** Returns an empty store. `maxBytes` is the maximum size of all its texts. Default: 64 MiB. */
-export function createResultStore({ maxBytes = MAX_STORE_BYTES }: { maxBytes?: number } = {}): ResultStore {
+export class ResultStore {
+  readonly #maxBytes: number;
   // A Map keeps the order of insertion: the first entry is the one that was not used for the longest time.
-  const texts = new Map<string, KeptText>();
-  let bytes = 0;
+  readonly #texts = new Map<string, KeptText>();
+  #bytes = 0;
 
-  function remove(kept: KeptText): void {
-    texts.delete(kept.handle);
-    bytes -= kept.content.length;
+  /** `maxBytes` is the maximum size of all texts. Default: 64 MiB. */
+  constructor({ maxBytes = 64 * 1024 * 1024 }: { maxBytes?: number } = {}) {
+    this.#maxBytes = maxBytes;
   }
 
-  return {
-    keep({ kind, origin, content }) {
-      const kept = { handle: `r_${randomBytes(12).toString("base64url")}`, kind, origin, content };
-      texts.set(kept.handle, kept);
-      bytes += content.length;
-      for (const oldest of texts.values()) {
-        if (bytes <= maxBytes || oldest === kept) break;
-        remove(oldest);
-      }
-      return kept;
-    },
-    find(handle) {
-      const kept = texts.get(handle);
-      if (!kept) return undefined;
-      texts.delete(handle);
-      texts.set(handle, kept);
-      return kept;
-    },
-    get bytes() {
-      return bytes;
-    },
-  };
+  /** The bytes of all texts. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  keep(text: Omit<KeptText, "handle">): KeptText {
+    const kept = { ...text, handle: `r_${randomBytes(12).toString("base64url")}` };
+    this.#texts.set(kept.handle, kept);
+    this.#bytes += kept.content.length;
+    for (const oldest of this.#texts.values()) {
+      if (this.#bytes <= this.#maxBytes || oldest === kept) break;
+      this.#texts.delete(oldest.handle);
+      this.#bytes -= oldest.content.length;
+    }
+    return kept;
+  }
+
+  find(handle: string): KeptText | undefined {
+    const kept = this.#texts.get(handle);
+    if (!kept) return undefined;
+    this.#texts.delete(handle);
+    this.#texts.set(handle, kept);
+    return kept;
+  }
 }
 
 /** Returns the number of bytes of a text in UTF-8. */

@@ -2,7 +2,7 @@ import { isObject } from "@mcparley/internal/is-object";
 import type { JsonObject } from "mcparley";
 import type { Host } from "./host.ts";
 import type { FilePart, TextPart, ToolResultPart } from "../conversation/messages.ts";
-import { type TextLimits, type ResultStore, createResultStore } from "../conversation/server-text.ts";
+import { type TextLimits, ResultStore } from "../conversation/server-text.ts";
 import { readResult, readResultTool } from "../loop/read-result.ts";
 import { toModelTool } from "../loop/stable-tools.ts";
 import type { WithoutSecrets } from "../values/types.ts";
@@ -125,7 +125,7 @@ const stores = new WeakMap<AiSdkHost, ResultStore>();
 
 /** Returns the long results of a host. They stay readable after a second call of `toAiSdkTools`. */
 function storeOf(host: AiSdkHost): ResultStore {
-  const store = stores.get(host) ?? createResultStore();
+  const store = stores.get(host) ?? new ResultStore();
   stores.set(host, store);
   return store;
 }

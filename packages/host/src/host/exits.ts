@@ -1,4 +1,4 @@
-import { ignoreErrors } from "../values/ignore-errors.ts";
+import { ignoreErrors } from "../values/errors.ts";
 import type { WithoutSecrets } from "../values/types.ts";
 import type { HostEvent } from "./host.ts";
 import type { FormContent, FormRequest, Renderer, SampledRequest } from "../renderer/renderer.ts";

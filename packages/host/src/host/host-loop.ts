@@ -3,8 +3,8 @@ import { LocalError } from "mcparley";
 import { readArguments } from "../catalogue/arguments.ts";
 import type { Conversation } from "../context/conversation-context.ts";
 import { type ConversationParts, createConversation } from "../context/create-conversation.ts";
-import { createResultStore } from "../conversation/server-text.ts";
-import { type RunParts, startRun } from "../loop/run.ts";
+import { ResultStore } from "../conversation/server-text.ts";
+import { type RunParts, ActiveRun } from "../loop/run.ts";
 import type { Run } from "../loop/run-events.ts";
 import { chooseModel } from "../model/language-model.ts";
 import { createToolSearch } from "../search/tool-search.ts";
@@ -22,7 +22,7 @@ export interface HostLoop extends Pick<Host, "run" | "conversation"> {
 /** Returns the functions that run the model and make conversations. */
 export function hostLoop(parts: HostParts, servers: HostServers, calls: HostCalls): HostLoop {
   const { context } = parts;
-  const results = createResultStore();
+  const results = new ResultStore();
   const search = createToolSearch();
   const runs = new Set<Run>();
   const conversations = new Set<Conversation>();
@@ -33,7 +33,7 @@ export function hostLoop(parts: HostParts, servers: HostServers, calls: HostCall
   return {
     run(settings) {
       checkOpen();
-      const run = startRun({ ...runParts(parts, servers, calls), results, search }, settings);
+      const run = new ActiveRun({ ...runParts(parts, servers, calls), results, search }, settings);
       const forget = settings.messages && context.add({ messages: settings.messages });
       runs.add(run);
       void run.finished.then(() => {

@@ -1,7 +1,7 @@
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import type { Message, ToolResultPart } from "../conversation/messages.ts";
-import { startRun } from "./run.ts";
+import { ActiveRun } from "./run.ts";
 import {
   answered,
   call,
@@ -29,7 +29,7 @@ describe("cancelCalls", () => {
   test("cancels the calls in flight, and the run continues with results that name the user", async () => {
     const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answered]);
     const parts = testParts(model.stream, { callTool: ({ signal }) => untilAborted(signal) });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     expect(run.cancelCalls()).toBe(2);
     const { reason, messages } = await run.finished;
@@ -51,7 +51,7 @@ describe("cancelCalls", () => {
       callTool: ({ tool, signal }) =>
         tool.name === "read" ? Promise.resolve(textOutcome("a note")) : untilAborted(signal),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     expect(run.cancelCalls()).toBe(1);
     const results = resultsOf((await run.finished).messages);
@@ -65,7 +65,7 @@ describe("cancelCalls", () => {
     const parts = testParts(scriptedStream([step, answered]).stream, {
       callTool: ({ signal }) => untilAborted(signal),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     const events = eventsOf(run);
     await flushPromises();
     expect(run.cancelCalls()).toBe(12);
@@ -86,7 +86,7 @@ describe("cancelCalls", () => {
         return untilAborted(signal);
       },
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     expect(run.cancelCalls()).toBe(1);
     expect(textOf(resultsOf((await run.finished).messages)[0])).toContain("The server did not run it.");
@@ -99,7 +99,7 @@ describe("cancelCalls", () => {
         return textOutcome("written");
       },
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     run.cancelCalls();
     expect(textOf(resultsOf((await run.finished).messages)[0])).toContain("written");
@@ -107,7 +107,7 @@ describe("cancelCalls", () => {
 
   test("waits at most 5 seconds for a call that ignores it, and counts the call once", async () => {
     const parts = testParts(scriptedStream([reading, answered]).stream, { callTool: () => new Promise(() => {}) });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     let hasEnded = false;
     void run.finished.then(() => (hasEnded = true));
     await flushPromises();
@@ -124,7 +124,7 @@ describe("cancelCalls", () => {
 
   test("lets a cancellation of the run follow", async () => {
     const parts = testParts(scriptedStream([reading]).stream, { callTool: () => new Promise(() => {}) });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     run.cancelCalls();
     run.cancel();
@@ -140,7 +140,7 @@ describe("cancelCalls", () => {
       callTool: ({ signal }) =>
         parts.calls.length < 4 ? untilAborted(signal) : Promise.resolve(textOutcome("a note")),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     for (let time = 0; time < 3; time += 1) {
       await flushPromises();
       expect(run.cancelCalls()).toBe(1);
@@ -153,7 +153,7 @@ describe("cancelCalls", () => {
       callTool: ({ signal }) =>
         parts.calls.length < 2 ? untilAborted(signal) : Promise.resolve(textOutcome("a note")),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     run.cancelCalls();
     expect(textOf(resultsOf((await run.finished).messages)[1])).toContain("a note");
@@ -168,7 +168,7 @@ describe("cancelCalls", () => {
         yield finish();
       },
     ]);
-    const run = startRun(testParts(model.stream), { messages: question });
+    const run = new ActiveRun(testParts(model.stream), { messages: question });
     expect(run.cancelCalls()).toBe(0);
     const { reason, messages } = await run.finished;
     expect(run.cancelCalls()).toBe(0);

@@ -1,12 +1,15 @@
 import type { JsonObject } from "mcparley";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ToolCallPart } from "../conversation/messages.ts";
-import type { WrittenCall } from "./model-answer.ts";
+import type { JoinedPart } from "../model/stream-parts.ts";
 import { readResultTool } from "./read-result.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import { isWithinDepth } from "../values/map-texts.ts";
 import { closeNames } from "./stable-tools.ts";
+
+/** A tool call as the model wrote it. */
+type WrittenCall = Extract<JoinedPart, { type: "tool-call" }>;
 
 /** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */
 export type ReadArguments = (text: string, tool: CatalogueTool) => ReadResult;

@@ -1,7 +1,7 @@
 import { type Clock, printableJson, type JsonObject } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { ToolOutcome, ToolResultPart } from "../conversation/messages.ts";
-import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
+import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallActivity } from "../activity/active-calls.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { type TextLimits, escapeTags } from "../conversation/server-text.ts";
@@ -14,7 +14,6 @@ import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 /** The parts of a run that its calls need. */
 export interface CallParts {
   readonly callTool: CallTool;
-  readonly catalogue: () => Catalogue;
   readonly search: ToolSearch | undefined;
   readonly limits: TextLimits;
   readonly failures: RepeatedFailures;
@@ -40,7 +39,7 @@ export async function runCalls(calls: readonly ReadCall[], parts: CallParts): Pr
   async function work(): Promise<void> {
     for (const [index, { call, open }] of waiting) {
       results[index] = await runCall(call, { ...parts, open });
-      open.end();
+      parts.openCalls.end(open);
     }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, calls.length) }, work));
@@ -173,28 +172,24 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Finds calls that fail again and again with the same arguments. */
-export interface RepeatedFailures {
-  /** Whether a call has failed so often that it must not run again. */
-  isBlocked(this: void, name: string, args: JsonObject): boolean;
-  /** Records the outcome of a call. A success permits all calls again, because it may have changed the outcome of others. */
-  record(this: void, call: { name: string; arguments: JsonObject; isError: boolean }): void;
-}
-
 /** Number of failures after which a call is blocked. */
 const MAX_FAILURES = 3;
 
-/** Returns the record of a run without failures. */
-export function createRepeatedFailures(): RepeatedFailures {
-  const failures = new Map<string, number>();
-  return {
-    isBlocked: (name, args) => (failures.get(callKey(name, args)) ?? 0) >= MAX_FAILURES,
-    record({ name, arguments: args, isError }) {
-      if (!isError) return failures.clear();
-      const key = callKey(name, args);
-      failures.set(key, (failures.get(key) ?? 0) + 1);
-    },
-  };
+/** Finds calls that fail again and again with the same arguments. */
+export class RepeatedFailures {
+  readonly #failures = new Map<string, number>();
+
+  /** Whether a call has failed so often that it must not run again. */
+  isBlocked(name: string, args: JsonObject): boolean {
+    return (this.#failures.get(callKey(name, args)) ?? 0) >= MAX_FAILURES;
+  }
+
+  /** Records the outcome of a call. A success permits all calls again, because it may have changed the outcome of others. */
+  record({ name, arguments: args, isError }: { name: string; arguments: JsonObject; isError: boolean }): void {
+    if (!isError) return this.#failures.clear();
+    const key = callKey(name, args);
+    this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1);
+  }
 }
 
 function callKey(name: string, args: JsonObject): string {

@@ -1,8 +1,8 @@
 import type { JsonObject } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { startRun } from "./run.ts";
-import { closeNames, createRunTools } from "./stable-tools.ts";
+import { ActiveRun } from "./run.ts";
+import { closeNames, RunTools } from "./stable-tools.ts";
 import { type ToolSearch, createToolSearch } from "../search/tool-search.ts";
 import {
   answered,
@@ -20,7 +20,7 @@ const names = (tools: readonly { name: string }[]): string[] => tools.map(({ nam
 
 function toolsOf(first: Catalogue, { search, maxTokens = 8000 }: { search?: ToolSearch; maxTokens?: number } = {}) {
   let current = first;
-  const tools = createRunTools({ catalogue: () => current, search, maxTokens });
+  const tools = new RunTools({ catalogue: () => current, search, maxTokens });
   return { tools, change: (catalogue: Catalogue): void => void (current = catalogue) };
 }
 
@@ -100,7 +100,7 @@ describe("a run", () => {
     const calling = [call("read"), finish("tool-calls")];
     const model = scriptedStream([...Array.from({ length: 19 }, () => calling), answered]);
     const parts = testParts(model.stream, { instructions: () => [{ server: "notes", text: "Read first." }] });
-    await startRun(parts, { messages: question }).finished;
+    await new ActiveRun(parts, { messages: question }).finished;
     expect(model.requests).toHaveLength(20);
     for (const [index, { tools, messages }] of model.requests.entries()) {
       expect(tools).toBe(model.requests[0]?.tools);
@@ -116,7 +116,7 @@ describe("a run", () => {
         catalogue: () => testCatalogue(parts.calls.length === 0 ? [testTool("read")] : []),
       },
     );
-    const { messages } = await startRun(parts, { messages: question }).finished;
+    const { messages } = await new ActiveRun(parts, { messages: question }).finished;
     expect(parts.calls).toHaveLength(1);
     expect(JSON.stringify(messages)).toContain("its server is no longer available");
   });
@@ -132,7 +132,7 @@ describe("a run", () => {
       answered,
     ]);
     const parts = testParts(model.stream, { catalogue: () => many, search: testSearch() });
-    const events = await eventsOf(startRun(parts, { messages: question, maxToolTokens: 100 }));
+    const events = await eventsOf(new ActiveRun(parts, { messages: question, maxToolTokens: 100 }));
     const shown = events.flatMap((event) =>
       event.type === "call" ? [[event.name, event.server, event.arguments]] : [],
     );
@@ -170,7 +170,7 @@ describe("a run", () => {
         },
       },
     );
-    const { messages } = await startRun(parts, { messages: question, maxToolTokens: 100 }).finished;
+    const { messages } = await new ActiveRun(parts, { messages: question, maxToolTokens: 100 }).finished;
     expect(parts.calls.map((request) => request.arguments)).toEqual([{ id: "12345678901234567890" }]);
     expect(schemas[0]).toMatchObject({ properties: { arguments: testTool("tool_7").inputSchema } });
     expect(JSON.stringify(messages)).toContain("`arguments` must be an object.");
@@ -180,11 +180,11 @@ describe("a run", () => {
     const first = testParts(
       scriptedStream([[call("read", { id: "x".repeat(2000) }), finish("tool-calls")], answered]).stream,
     );
-    const { messages } = await startRun(first, { messages: question, maxResultBytes: 256 }).finished;
+    const { messages } = await new ActiveRun(first, { messages: question, maxResultBytes: 256 }).finished;
     const handle = /r_[\w-]{16}/.exec(JSON.stringify(messages))?.[0];
     const reading = [call("read_result", { handle, offset: 1990 }), finish("tool-calls")];
     const second = testParts(scriptedStream([reading, answered]).stream, { results: first.results });
-    const end = await startRun(second, { messages: [...messages, ...question], maxResultBytes: 256 }).finished;
+    const end = await new ActiveRun(second, { messages: [...messages, ...question], maxResultBytes: 256 }).finished;
     expect(JSON.stringify(end.messages.at(-2))).toContain("Bytes 1990 to 2009 of 2009. This is the end.");
   });
 });
@@ -218,7 +218,7 @@ describe("a forged label", () => {
       answered,
     ];
     const parts = testParts(scriptedStream(steps).stream, { catalogue: () => many, search: createToolSearch() });
-    const { messages } = await startRun(parts, { messages: question, maxToolTokens: 100 }).finished;
+    const { messages } = await new ActiveRun(parts, { messages: question, maxToolTokens: 100 }).finished;
     const results = messages.flatMap((message) => (message.role === "tool" ? message.content : []));
     expect(results).toHaveLength(2);
     expect(JSON.stringify(results[0])).toContain("Delete all.");

@@ -1,7 +1,7 @@
 import { LocalError, printableJson, systemClock, type Clock } from "mcparley";
 import type { Client, ServerInfo } from "mcparley/client";
 import type { ServerLists } from "../catalogue/catalogue.ts";
-import { ignoreErrors } from "../values/ignore-errors.ts";
+import { ignoreErrors } from "../values/errors.ts";
 import { BackOff, stableTime } from "./back-off.ts";
 import { KnownLists, listCache } from "./known-lists.ts";
 import type { LiveConnection } from "./live-connection.ts";

@@ -5,7 +5,7 @@ import type { CallTool, ToolCallRequest } from "../../calls/tool-call.ts";
 import type { ToolOutcome } from "../../conversation/messages.ts";
 import type { Catalogue, CataloguePrompt, CatalogueTemplate, CatalogueTool } from "../../catalogue/catalogue.ts";
 import type { ModelFinish, ModelPart, ModelRequest } from "../../model/model-request.ts";
-import { createResultStore } from "../../conversation/server-text.ts";
+import { ResultStore } from "../../conversation/server-text.ts";
 import { mapTexts } from "../../values/map-texts.ts";
 import type { Run, RunEvent } from "../run-events.ts";
 import type { RunParts } from "../run.ts";
@@ -106,7 +106,7 @@ export function testParts(
       }
     },
     instructions: () => [],
-    results: createResultStore(),
+    results: new ResultStore(),
     secrets: {
       withoutSecrets: (value) => mapTexts(value, { text: hide, instance: hideInError }),
       lengthBeforeStart: ({ length }) => length,

@@ -4,3 +4,8 @@ export function ignoreErrors(call: () => void): void {
     call();
   } catch {}
 }
+
+/** Returns a thrown value as an error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
