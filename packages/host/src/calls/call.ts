@@ -1,3 +1,4 @@
+import { toError } from "../values/errors.ts";
 import { LocalError, type CompleteResult, type GetPromptResult, type ReadResourceResult } from "mcparley";
 import type { Client, RequestOptions, Timeouts, CompletionReference } from "mcparley/client";
 import type { ActiveCall, ActiveCalls, CallActivity } from "../activity/active-calls.ts";
@@ -61,7 +62,7 @@ export function createCall({ serverOf, withoutSecrets }: CallParts): Call {
         return withoutSecrets((await steps.admit?.(call)) ?? (await sendTo(server, steps, call)));
       } catch (thrown) {
         call.throwIfAborted();
-        const error = withoutSecrets(thrown instanceof Error ? thrown : new Error(String(thrown)));
+        const error = withoutSecrets(toError(thrown));
         if (steps.failed) return withoutSecrets(steps.failed(error));
         throw error;
       }

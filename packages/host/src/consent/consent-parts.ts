@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "mcparley";
 import type { Awaitable } from "../values/types.ts";
-import { ignoreErrors } from "../values/errors.ts";
+import { ignoreErrors, toError } from "../values/errors.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { type StateStorage, keyedHash } from "../state/state-storage.ts";
 import type { DecisionRecord, Policy } from "./policy.ts";
@@ -74,7 +74,7 @@ export function consentParts(options: ConsentOptions): ConsentParts {
         return await queue(question, signal);
       } catch (error) {
         signal.throwIfAborted();
-        report(server, error instanceof Error ? error : new Error(String(error)));
+        report(server, toError(error));
         return undefined;
       }
     },

@@ -1,3 +1,4 @@
+import { toError } from "../values/errors.ts";
 import { createHash } from "node:crypto";
 import type { ReadResourceResult } from "mcparley";
 import type { Awaitable } from "../values/types.ts";
@@ -59,7 +60,7 @@ class AttachedResource {
       return this.#add(result);
     } catch (error) {
       this.#isStale = true;
-      this.#error = error instanceof Error ? error : new Error(String(error));
+      this.#error = toError(error);
       throw error;
     }
   }

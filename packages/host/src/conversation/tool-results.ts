@@ -1,3 +1,4 @@
+import { toError } from "../values/errors.ts";
 import { isDeepStrictEqual } from "node:util";
 import { Buffer } from "node:buffer";
 import {
@@ -48,7 +49,7 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
     return part(call, [...texts, ...files, ...remarks], result.isError === true);
   } catch (error) {
     // The server has run the call, and a model that does not know it would repeat the call.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toError(error).message;
     return hostResult(call, `The host failed to read the result. The server may have run the call. ${reason}`);
   }
 }
@@ -132,82 +133,70 @@ const MAX_FILES = 20;
 
 /** Reads content blocks: the result of a tool, or the message of a prompt. Unknown and broken blocks become text. */
 export function readBlocks(blocks: unknown): ReadContent {
-  const reader = contentReader();
-  for (const block of readContent(blocks)) reader.block(block);
-  return reader.content();
+  const reader = new ContentReader();
+  for (const block of readContent(blocks)) reader.addBlock(block);
+  return reader.content;
 }
 
 /** Reads the contents of a resource. Broken parts become text. */
 export function readContents(contents: unknown): ReadContent {
-  const reader = contentReader();
+  const reader = new ContentReader();
   const parts = readResourceContents(contents);
-  for (const part of parts) reader.resource(part, { hasHeading: parts.length > 1 });
-  return reader.content();
+  for (const part of parts) reader.addResource(part, { hasHeading: parts.length > 1 });
+  return reader.content;
 }
 
-interface ContentReader {
-  block(block: ContentBlock): void;
-  resource(resource: ResourceContents, options: { hasHeading: boolean }): void;
-  content(): ReadContent;
-}
+class ContentReader {
+  readonly #texts: string[] = [];
+  readonly #files: FilePart[] = [];
+  #fileBytes = 0;
 
-function contentReader(): ContentReader {
-  const texts: string[] = [];
-  const files: FilePart[] = [];
-  let fileBytes = 0;
+  get content(): ReadContent {
+    return { text: this.#texts.join("\n"), files: this.#files };
+  }
+
+  addBlock(block: ContentBlock): void {
+    if (block.type === "text") this.#texts.push(block.text);
+    else if (block.type === "resource") this.addResource(block.resource, { hasHeading: true });
+    else if (block.type === "resource_link") this.#texts.push(linkLine(block));
+    else this.#addFile(block.type, block.mimeType, block.data);
+  }
+
+  addResource(resource: ResourceContents, { hasHeading }: { hasHeading: boolean }): void {
+    const { uri, mimeType } = resource;
+    const text = "text" in resource ? resource.text : textOfBlob(resource.blob, mimeType);
+    if (text === undefined && "blob" in resource) return this.#addFile(uri, mimeType, resource.blob);
+    if (hasHeading) this.#texts.push(`Resource ${uri}${mimeType === undefined ? "" : ` (${mimeType})`}:`);
+    this.#texts.push(text ?? "");
+  }
 
   /** Adds a file, or a remark in its place. */
-  function file({ data, mediaType = "", name }: { data: string; mediaType: string | undefined; name: string }): void {
+  #addFile(name: string, mediaType: string | undefined, data: string): void {
     const bytes = Buffer.byteLength(data, "base64");
-    const type = mediaType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-    const reason = fileProblem({ data, type, bytes, count: files.length, before: fileBytes });
-    if (reason !== undefined) {
-      texts.push(`[${name}, ${mediaType || "no media type"}, ${bytes} bytes: left out, because ${reason}]`);
+    const type = mediaType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+    const problem = this.#fileProblem(type, data, bytes);
+    if (problem !== undefined) {
+      this.#texts.push(`[${name}, ${mediaType || "no media type"}, ${bytes} bytes: left out, because ${problem}]`);
       return;
     }
-    fileBytes += bytes;
-    files.push({ type: "file", mediaType: type, data });
+    this.#fileBytes += bytes;
+    this.#files.push({ type: "file", mediaType: type, data });
   }
 
-  function resource(contents: ResourceContents, { hasHeading }: { hasHeading: boolean }): void {
-    const { uri, mimeType } = contents;
-    const text = "text" in contents ? contents.text : textOfBlob(contents.blob, mimeType);
-    if (text === undefined && "blob" in contents) return file({ data: contents.blob, mediaType: mimeType, name: uri });
-    if (hasHeading) texts.push(`Resource ${uri}${mimeType === undefined ? "" : ` (${mimeType})`}:`);
-    texts.push(text ?? "");
+  #fileProblem(type: string, data: string, bytes: number): string | undefined {
+    if (!fileTypes.has(type)) return "models cannot read this media type";
+    if (bytes > MAX_FILE_BYTES) return `a file may have ${MAX_FILE_BYTES} bytes`;
+    if (this.#files.length >= MAX_FILES) return `a result may have ${MAX_FILES} files`;
+    if (this.#fileBytes + bytes > MAX_FILES_BYTES)
+      return `the files of a result may have ${MAX_FILES_BYTES} bytes in total`;
+    if (bytes === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return "its data is not base64";
+    return undefined;
   }
-
-  return {
-    resource,
-    block(block) {
-      if (block.type === "text") texts.push(block.text);
-      else if (block.type === "resource") resource(block.resource, { hasHeading: true });
-      else if (block.type === "resource_link") texts.push(linkLine(block));
-      else file({ data: block.data, mediaType: block.mimeType, name: block.type });
-    },
-    content: () => ({ text: texts.join("\n"), files }),
-  };
 }
 
 function linkLine({ uri, name, mimeType, description }: ContentBlock & { type: "resource_link" }): string {
   const type = mimeType === undefined ? "" : ` (${mimeType})`;
   return `Link to resource ${uri}, name ${name}${type}${description === undefined ? "" : `: ${description}`}`;
-}
-
-function fileProblem(file: {
-  data: string;
-  type: string;
-  bytes: number;
-  count: number;
-  before: number;
-}): string | undefined {
-  if (!fileTypes.has(file.type)) return "models cannot read this media type";
-  if (file.bytes > MAX_FILE_BYTES) return `a file may have ${MAX_FILE_BYTES} bytes`;
-  if (file.count >= MAX_FILES) return `a result may have ${MAX_FILES} files`;
-  if (file.before + file.bytes > MAX_FILES_BYTES)
-    return `the files of a result may have ${MAX_FILES_BYTES} bytes in total`;
-  if (file.bytes === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(file.data)) return "its data is not base64";
-  return undefined;
 }
 
 /** Returns the text of a blob with a media type of text. */

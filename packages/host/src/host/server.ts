@@ -1,3 +1,4 @@
+import { toError } from "../values/errors.ts";
 import { LocalError } from "mcparley";
 import type { Client, ServerInfo, Timeouts } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
@@ -169,10 +170,6 @@ function publicMembers(server: Server): HostServer {
     enable,
     disable,
   };
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 interface Connecting {

@@ -12,9 +12,9 @@ import {
   decide,
   withinLimits,
   type InputLimits,
-  requestCounter,
+  RequestCounter,
 } from "./input-context.ts";
-import { type ContextFor, sampleHandler, tokenBudget } from "./sample-handler.ts";
+import { type ContextFor, sampleHandler, TokenBudget } from "./sample-handler.ts";
 
 /** The server of the handlers, and the parts of the host that they use. */
 export interface InputSettings {
@@ -53,12 +53,12 @@ export type InputHandlers = Pick<
  */
 export function inputHandlers(settings: InputSettings): InputHandlers {
   const { renderer = {}, model, stream = streamModel, roots, limits, clock, serverHost, contextFor } = settings;
-  const counter = requestCounter(limits, clock);
+  const counter = new RequestCounter(limits, clock);
   const context: InputContext = { ...settings, counter };
   const modes = (["form", "url"] as const).filter((mode) => renderer[mode] !== undefined);
   const { sample, sampled } = renderer;
   return {
-    observers: [callObserver(counter.callStarted)],
+    observers: [callObserver(counter)],
     ...(modes.length > 0 && { elicit: elicitHandler(context, renderer, serverHost), elicitModes: modes }),
     ...(model &&
       sample &&
@@ -67,7 +67,7 @@ export function inputHandlers(settings: InputSettings): InputHandlers {
           model,
           stream,
           renderer: { sample, sampled },
-          budget: tokenBudget(limits),
+          budget: new TokenBudget(limits),
           contextFor,
         }),
         sampleTools: true,
@@ -78,10 +78,11 @@ export function inputHandlers(settings: InputSettings): InputHandlers {
 }
 
 /** Reports the start and the end of each call, by the label that `during` of an input request has. */
-function callObserver(callStarted: (label: string) => () => void): ClientObserver {
+function callObserver(counter: RequestCounter): ClientObserver {
   return {
     started({ method, name }) {
-      return { ended: callStarted(name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`) };
+      const label = name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`;
+      return { ended: counter.callStarted(label) };
     },
   };
 }

@@ -14,14 +14,7 @@ import type { StreamModel } from "../model/stream-model.ts";
 import { joinPieces } from "../model/stream-parts.ts";
 import type { Renderer, SampleAnswer } from "../renderer/renderer.ts";
 import { decide, type InputContext, originOf, withinLimits, type InputLimits } from "./input-context.ts";
-import {
-  type ProviderMemory,
-  providerMemory,
-  samplingMessages,
-  samplingResult,
-  type ToolNames,
-  toolNames,
-} from "./sampling-messages.ts";
+import { ProviderMemory, samplingMessages, samplingResult, type ToolNames, toolNames } from "./sampling-messages.ts";
 import { estimateTokens } from "../model/tokens.ts";
 
 /** The parts of the host that answer sampling requests of a server. */
@@ -51,7 +44,7 @@ export interface ServerContext {
  * The tools in a request are those of the server: the calls of the model are sent to the server, which runs them.
  */
 export function sampleHandler(context: InputContext, sampling: Sampling): SampleHandler {
-  const memory = providerMemory();
+  const memory = new ProviderMemory();
   return (params, source) =>
     withinLimits(context, { kind: "sampling", source }, async () => {
       checkParams(params);
@@ -210,42 +203,33 @@ function checkParams({ maxTokens, systemPrompt, toolChoice }: CreateMessageParam
   if (problem !== undefined) throw new ProtocolError(ErrorCode.InvalidParams, `params.${problem}`);
 }
 
-/** The tokens that the answers for one server may still have. */
-export interface TokenBudget {
+/** The tokens that the answers for one server may still have. Concurrent requests cannot exceed them together, because each reserves its maximum. */
+export class TokenBudget {
+  readonly #perSample: number;
+  #left: number;
+
+  constructor({ tokensPerSample, tokensPerServer }: InputLimits) {
+    this.#perSample = tokensPerSample;
+    this.#left = tokensPerServer;
+  }
+
   /** Tokens that are neither used nor reserved. */
-  readonly left: number;
-  /** Reserves tokens for an answer, at most `wanted`. Returns undefined if none are left. */
-  reserve(this: void, requested: number): Reservation | undefined;
-}
+  get left(): number {
+    return this.#left;
+  }
 
-interface Reservation {
-  /** Maximum tokens of the answer. */
-  readonly tokens: number;
-  /** Replaces the reservation by the tokens that the answer has. */
-  settle(this: void, used: number): void;
-}
-
-/** Returns the budget of a server. Concurrent requests cannot exceed it together, because each reserves its maximum. */
-export function tokenBudget({ tokensPerSample, tokensPerServer }: InputLimits): TokenBudget {
-  let left = tokensPerServer;
-  return {
-    get left() {
-      return left;
-    },
-    reserve(requested) {
-      const tokens = Math.min(requested, tokensPerSample, left);
-      if (tokens < 1) return undefined;
-      left -= tokens;
-      let isOpen = true;
-      return {
-        tokens,
-        settle(used) {
-          if (isOpen) left = Math.max(0, left + tokens - used);
-          isOpen = false;
-        },
-      };
-    },
-  };
+  /** Reserves tokens for an answer. Returns undefined if none are left. `settle` replaces the reservation by the tokens that the answer has. */
+  reserve(requested: number): { readonly tokens: number; settle(this: void, used: number): void } | undefined {
+    const tokens = Math.min(requested, this.#perSample, this.#left);
+    if (tokens < 1) return undefined;
+    this.#left -= tokens;
+    let isOpen = true;
+    const settle = (used: number): void => {
+      if (isOpen) this.#left = Math.max(0, this.#left + tokens - used);
+      isOpen = false;
+    };
+    return { tokens, settle };
+  }
 }
 
 /** Returns the tokens of an answer, or of its beginning. They are estimated if the provider reports none. */

@@ -1,3 +1,4 @@
+import { toError } from "../values/errors.ts";
 import { type Clock, printableJson, type JsonObject } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { ToolOutcome, ToolResultPart } from "../conversation/messages.ts";
@@ -59,7 +60,7 @@ async function runCall(call: ReadCall, parts: OneCallParts): Promise<ToolResultP
   parts.emit({ type: "call", callId, name: call.shownName, server, arguments: call.arguments });
   const result = await resultOf(call, parts).catch((error: unknown) => {
     const effect = server === undefined ? "" : " The server may have run it.";
-    return hostResult({ callId, name }, `The call failed.${effect} ${messageOf(error)}`);
+    return hostResult({ callId, name }, `The call failed.${effect} ${toError(error).message}`);
   });
   parts.emit({ type: "result", callId, result });
   return result;
@@ -149,7 +150,7 @@ async function outcomeOf(
 /** A rejection of `callTool` is the abort of the call. Any other one is a defect, which the model sees as a failed call. */
 function failedOutcome(error: unknown, signal: AbortSignal): ToolOutcome | undefined {
   if (signal.aborted) return undefined;
-  const failure = error instanceof Error ? error : new Error(String(error));
+  const failure = toError(error);
   return { status: "failed", message: failure.message, error: failure, mayHaveRun: true };
 }
 
@@ -166,10 +167,6 @@ function cancelledText({ isUnanswered }: CancelledOutcome, { open, stop }: OneCa
 /** Returns the reason of a stop, as the end of a sentence. */
 export function stopText(reason: "cancelled" | "time"): string {
   return reason === "time" ? "the run reached its limit of time" : "the run was cancelled";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Number of failures after which a call is blocked. */

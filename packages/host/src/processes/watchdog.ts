@@ -1,3 +1,4 @@
+import { toError } from "../values/errors.ts";
 import path from "node:path";
 import program from "./watchdog-program.cjs?raw";
 import { randomUUID } from "node:crypto";
@@ -96,7 +97,7 @@ function both(
   try {
     theirs = onStart?.();
   } catch (error) {
-    onError(error instanceof Error ? error : new Error(String(error)));
+    onError(toError(error));
   }
   return {
     started(pid) {
@@ -153,7 +154,7 @@ function watchdogProcess({ node, marker, onRunning, onError }: WatchdogProcessOp
       if (started.pid === undefined) return;
       running = started;
     } catch (error) {
-      failed(undefined, error instanceof Error ? error.message : String(error));
+      failed(undefined, toError(error).message);
       return;
     }
     hasFailedToStart = false;

@@ -131,7 +131,7 @@ function rarities(index: SearchIndex): (term: string) => number {
     let rarity = known.get(term);
     if (rarity === undefined) {
       const count = index.matches(term)?.size ?? 0;
-      rarity = Math.min(RANKING.maxRarity, Math.log(1 + (index.size() - count + 0.5) / (count + 0.5)));
+      rarity = Math.min(RANKING.maxRarity, Math.log(1 + (index.size - count + 0.5) / (count + 0.5)));
       known.set(term, rarity);
     }
     return rarity;

@@ -23,67 +23,70 @@ export interface IndexedTool {
 }
 
 /** An inverted index of the tools of a catalogue. */
-export interface SearchIndex {
-  /** Replaces the tools. Only added, removed and changed tools are read again. */
-  update(tools: readonly CatalogueTool[]): void;
+export class SearchIndex {
+  readonly #tools = new Map<string, IndexedTool>();
+  readonly #postings = new Map<string, Map<IndexedTool, Readonly<TermMatch>>>();
+  readonly #servers = new Map<string, number>();
+
   /** The number of tools. */
-  size(): number;
-  /** The number of tools of a server. */
-  sizeOfServer(server: string): number;
-  /** The tools with a term. */
-  matches(term: string): ReadonlyMap<IndexedTool, Readonly<TermMatch>> | undefined;
+  get size(): number {
+    return this.#tools.size;
+  }
+
   /** All terms. */
-  vocabulary(): Iterable<string>;
-}
+  get vocabulary(): Iterable<string> {
+    return this.#postings.keys();
+  }
 
-/** Creates an empty index. */
-export function createSearchIndex(): SearchIndex {
-  const tools = new Map<string, IndexedTool>();
-  const postings = new Map<string, Map<IndexedTool, Readonly<TermMatch>>>();
-  const servers = new Map<string, number>();
+  /** Returns the number of tools of a server. */
+  sizeOfServer(server: string): number {
+    return this.#servers.get(server) ?? 0;
+  }
 
-  const count = (server: string, change: number): void => {
-    servers.set(server, (servers.get(server) ?? 0) + change);
-  };
-  const remove = (tool: IndexedTool): void => {
-    tools.delete(tool.entry.name);
-    count(tool.entry.server, -1);
-    for (const term of tool.terms.keys()) {
-      const posting = postings.get(term);
-      posting?.delete(tool);
-      if (posting?.size === 0) postings.delete(term);
+  /** Returns the tools with a term. */
+  matches(term: string): ReadonlyMap<IndexedTool, Readonly<TermMatch>> | undefined {
+    return this.#postings.get(term);
+  }
+
+  /** Replaces the tools. Only added, removed and changed tools are read again. */
+  update(next: readonly CatalogueTool[]): void {
+    const names = new Set(next.map(({ name }) => name));
+    for (const tool of this.#tools.values()) if (!names.has(tool.entry.name)) this.#remove(tool);
+    for (const [position, entry] of next.entries()) {
+      const tool = this.#tools.get(entry.name);
+      if (tool?.entry.tool === entry.tool && tool.entry.server === entry.server) {
+        tool.position = position;
+        tool.entry = entry;
+        continue;
+      }
+      if (tool) this.#remove(tool);
+      this.#add(readTool(entry, position));
     }
-  };
-  const add = (tool: IndexedTool): void => {
-    tools.set(tool.entry.name, tool);
-    count(tool.entry.server, 1);
+  }
+
+  #add(tool: IndexedTool): void {
+    this.#tools.set(tool.entry.name, tool);
+    this.#count(tool.entry.server, 1);
     for (const [term, match] of tool.terms) {
-      const posting = postings.get(term);
-      if (posting === undefined) postings.set(term, new Map([[tool, match]]));
+      const posting = this.#postings.get(term);
+      if (posting === undefined) this.#postings.set(term, new Map([[tool, match]]));
       else posting.set(tool, match);
     }
-  };
+  }
 
-  return {
-    update(next) {
-      const names = new Set(next.map(({ name }) => name));
-      for (const tool of tools.values()) if (!names.has(tool.entry.name)) remove(tool);
-      for (const [position, entry] of next.entries()) {
-        const known = tools.get(entry.name);
-        if (known !== undefined && known.entry.tool === entry.tool && known.entry.server === entry.server) {
-          known.position = position;
-          known.entry = entry;
-          continue;
-        }
-        if (known !== undefined) remove(known);
-        add(readTool(entry, position));
-      }
-    },
-    size: () => tools.size,
-    sizeOfServer: (server) => servers.get(server) ?? 0,
-    matches: (term) => postings.get(term),
-    vocabulary: () => postings.keys(),
-  };
+  #remove(tool: IndexedTool): void {
+    this.#tools.delete(tool.entry.name);
+    this.#count(tool.entry.server, -1);
+    for (const term of tool.terms.keys()) {
+      const posting = this.#postings.get(term);
+      posting?.delete(tool);
+      if (posting?.size === 0) this.#postings.delete(term);
+    }
+  }
+
+  #count(server: string, change: number): void {
+    this.#servers.set(server, this.sizeOfServer(server) + change);
+  }
 }
 
 /** Reads the terms of a tool. */

@@ -20,7 +20,7 @@ export function similarTerms(index: SearchIndex, term: string): SimilarTerm[] {
   if (isKnown) add(term, 1);
   for (const synonym of synonymsOf(term)) if (index.matches(synonym) !== undefined) add(synonym, RANKING.synonym);
   if (term.length >= 4) {
-    for (const other of index.vocabulary()) {
+    for (const other of index.vocabulary) {
       if (other.startsWith(term) && other.length - term.length <= MAX_SUFFIX) add(other, RANKING.prefix);
       else if (!isKnown && isTypo(term, other)) add(other, RANKING.typo);
     }

@@ -3,7 +3,7 @@ import { isObject } from "@mcparley/internal/is-object";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ModelTool } from "../model/model-request.ts";
 import { type ToolMatch, rank } from "./rank.ts";
-import { createSearchIndex } from "./search-index.ts";
+import { SearchIndex } from "./search-index.ts";
 import { SEARCH_TOOL, searchTools, labelServers } from "./search-prompt.ts";
 import { estimateTokens } from "../model/tokens.ts";
 
@@ -48,7 +48,7 @@ const MAX_LIMIT = 20;
  * as text, so that the array of tools never changes within a conversation and the prompt cache of the model stays valid.
  */
 export function createToolSearch({ promptTokens = 2_000, resultTokens = 6_000 }: ToolSearchOptions = {}): ToolSearch {
-  const index = createSearchIndex();
+  const index = new SearchIndex();
   let modelTools: readonly ModelTool[] = searchTools([], promptTokens);
 
   const search = (query: string, limit = DEFAULT_LIMIT): ToolMatch[] => rank(index, query, clampLimit(limit));

@@ -5,7 +5,7 @@ import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import { type TextMember, mapTexts } from "../values/map-texts.ts";
 import type { ServerTarget, SecretFilter, WithoutSecrets } from "../values/types.ts";
 import { secretForms } from "./secret-forms.ts";
-import { type SecretPattern, secretPattern } from "./secret-pattern.ts";
+import { SecretPattern } from "./secret-pattern.ts";
 import { credentialsIn, secretName, secretsOf } from "./secrets-of-target.ts";
 import { isDiscriminator, isStructureName } from "./structure-words.ts";
 
@@ -74,15 +74,15 @@ export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSec
   const add = (secret: string): void => remember(secret, changing);
   const addConfigured = (secret: string): void => remember(secret, configured);
   const patternNow = (): SecretPattern =>
-    (pattern ??= secretPattern([...configured.values(), ...changing.values()].flat()));
+    (pattern ??= new SecretPattern([...configured.values(), ...changing.values()].flat()));
   const isEmpty = (): boolean => configured.size + changing.size === 0;
   const text = (value: string): string => {
     if (isEmpty()) return value;
-    const { removeFrom } = patternNow();
-    const shown = removeFrom(value);
+    const present = patternNow();
+    const shown = present.removeFrom(value);
     if (shown === value || !texts.test(value)) return shown;
     const parts = value.split(texts);
-    return parts.map((part, index) => (index % 2 === 0 ? removeFrom(part) : part)).join("");
+    return parts.map((part, index) => (index % 2 === 0 ? present.removeFrom(part) : part)).join("");
   };
   // A secret can be a word of the structure, which is public. Its replacement would make a value invalid.
   const nameOf = (name: string): string => (isStructureName(name) ? name : text(name));

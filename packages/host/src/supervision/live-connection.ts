@@ -1,3 +1,4 @@
+import { toError } from "../values/errors.ts";
 import { LocalError, ProtocolError, type Clock } from "mcparley";
 import type { Client, ListKind, ServerChange, Subscription } from "mcparley/client";
 import { type ListName, listNames, type ReadLists, listsOf, readLists } from "./check-entries.ts";
@@ -156,7 +157,7 @@ export class LiveConnection {
       await this.client.ping({ timeout: { idle: ms, total: ms }, signal: this.#closing.signal });
     } catch (error) {
       // An answer with an error shows as well that the server is there.
-      if (!(error instanceof ProtocolError)) this.#end(error instanceof Error ? error : new Error(String(error)));
+      if (!(error instanceof ProtocolError)) this.#end(toError(error));
     }
   }
 

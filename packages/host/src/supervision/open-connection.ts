@@ -1,3 +1,4 @@
+import { toError } from "../values/errors.ts";
 import { LocalError, printableJson, type Clock } from "mcparley";
 import { connect, type Timeouts } from "mcparley/client";
 import { maxListBytes, type ReadLists } from "./check-entries.ts";
@@ -64,7 +65,7 @@ async function signIn(name: string, auth: ServerAuth, signal: AbortSignal): Prom
   try {
     await auth.signIn(signal);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = toError(cause).message;
     throw new LocalError("sign_in_failed", `The sign-in at server ${printableJson(name)} failed. ${reason}`, { cause });
   }
 }

@@ -1,14 +1,14 @@
 import { LocalError, printableJson, systemClock, type Clock } from "mcparley";
 import type { Client, ServerInfo } from "mcparley/client";
 import type { ServerLists } from "../catalogue/catalogue.ts";
-import { ignoreErrors } from "../values/errors.ts";
+import { ignoreErrors, toError } from "../values/errors.ts";
 import { BackOff, stableTime } from "./back-off.ts";
 import { KnownLists, listCache } from "./known-lists.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
 import type { ReadLists } from "./check-entries.ts";
 import type { ChangeValues, SupervisedEntry, SupervisorSetting } from "./supervisor-setting.ts";
-import { isSignInError, serverAuth } from "./server-auth.ts";
+import { ServerAuth, isSignInError } from "./server-auth.ts";
 import { type ServerState, type ServerAction, transitions } from "./server-state.ts";
 import { unlessAborted } from "../async/timing.ts";
 import { type WatchedResource, WatchedResources } from "./watched-resources.ts";
@@ -65,7 +65,7 @@ export class Supervisor {
       entry,
       clock,
       connectOptions,
-      auth: serverAuth(entry, { ...setting.auth, clock, onNewScopes: () => this.#readListsAgain() }),
+      auth: new ServerAuth(entry, { ...setting.auth, clock, onNewScopes: () => this.#readListsAgain() }),
       admit: async (signal) => setting.admit?.(signal),
       prepareTarget: (target) => setting.prepareTarget?.(target) ?? target,
       onLists: (read) => this.#listed(read),
@@ -272,7 +272,7 @@ export class Supervisor {
 
   /** Handles the failure of an attempt, or a connection that ended soon. Returns the error for the callers that wait. */
   #failed(cause: unknown): Error {
-    const error = cause instanceof Error ? cause : new Error(String(cause));
+    const error = toError(cause);
     if (isSignInError(error)) {
       this.#move("refuse", { state: "needs-sign-in", error });
       return this.#unavailable();
@@ -356,7 +356,7 @@ export class Supervisor {
   }
 
   #report(error: unknown): void {
-    ignoreErrors(() => this.#setting.onError?.(error instanceof Error ? error : new Error(String(error))));
+    ignoreErrors(() => this.#setting.onError?.(toError(error)));
   }
 
   /** Returns the error of a use that finds no connection: the reason and the cure. Nothing was sent, so it is safe to repeat. */
