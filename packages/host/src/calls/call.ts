@@ -1,9 +1,8 @@
 import { toError } from "../values/errors.ts";
-import { LocalError, type CompleteResult, type GetPromptResult, type ReadResourceResult } from "mcparley";
+import { LocalError } from "mcparley";
 import type { Client, RequestOptions, Timeouts, CompletionReference } from "mcparley/client";
 import type { ActiveCall, ActiveCalls, CallActivity } from "../activity/active-calls.ts";
 import type { WithoutSecrets } from "../values/types.ts";
-import type { CataloguePrompt } from "../catalogue/catalogue.ts";
 
 /** A request to a server, and the steps of its call. */
 export interface CallSteps<T> {
@@ -97,30 +96,4 @@ export interface HostCompletion {
   readonly argument: { readonly name: string; readonly value: string };
   /** The arguments that are known already. */
   readonly context?: Record<string, string>;
-}
-
-/** Returns the steps of the expansion of a prompt. */
-export function promptCall(
-  { server, prompt: { name } }: CataloguePrompt,
-  args: Record<string, string>,
-): CallSteps<GetPromptResult> {
-  return { server, method: "prompts/get", name, send: (client, options) => client.getPrompt(name, args, options) };
-}
-
-/** Returns the steps of the reading of a resource. */
-export function resourceCall(server: string, uri: string): CallSteps<ReadResourceResult> {
-  return { server, method: "resources/read", name: uri, send: (client, options) => client.readResource(uri, options) };
-}
-
-/** Returns the steps of a request for suggestions. */
-export function completionCall(
-  server: string,
-  { ref, argument, context }: HostCompletion,
-): CallSteps<CompleteResult["completion"]> {
-  return {
-    server,
-    method: "completion/complete",
-    name: argument.name,
-    send: (client, options) => client.complete(ref, { ...argument }, { ...options, ...(context && { context }) }),
-  };
 }

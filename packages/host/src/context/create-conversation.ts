@@ -4,7 +4,7 @@ import { isObject } from "@mcparley/internal/is-object";
 import type { Catalogue, CataloguePrompt, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { Message, ToolOutcome, TextPart } from "../conversation/messages.ts";
 import { type TextLimits, type ResultStore, serverTextParts, escapeTags } from "../conversation/server-text.ts";
-import { type AttachmentParts, createAttachments } from "./attachments.ts";
+import { type AttachmentParts, Attachments } from "./attachments.ts";
 import type {
   Completion,
   CompletionRequest,
@@ -57,7 +57,7 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
   const limits: TextLimits = { maxBytes: parts.maxTextBytes ?? 32 * 1024, store: parts.results };
   let messages: readonly Message[] = json?.messages ?? [];
   const add = (...added: readonly Message[]): void => void (messages = [...messages, ...added]);
-  const attachments = createAttachments(
+  const attachments = new Attachments(
     { readResource: parts.readResource, watch: parts.watch, limits, addMessage: add },
     json?.attachments ?? [],
   );
@@ -78,7 +78,7 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
       checkTemplate(parts.catalogue(), { server, uriTemplate });
       return attachments.attach({ server, uri: expandTemplate(uriTemplate, variables) }, options);
     },
-    detach: attachments.detach,
+    detach: (resource) => attachments.detach(resource),
     refresh: (options = {}) => attachments.refresh(options),
     async prompt(name, args = {}, options = {}) {
       const prompt = promptNamed(parts.catalogue(), name);

@@ -10,7 +10,7 @@ import { labelTexts } from "../conversation/server-text.ts";
 import type { ContextFor, ServerContext } from "../input/sample-handler.ts";
 import { hostToolNames } from "../loop/stable-tools.ts";
 import { type StreamModel, checkTries } from "../model/stream-model.ts";
-import { type Watchdog, openWatchdog } from "../processes/watchdog.ts";
+import { Watchdog } from "../processes/watchdog.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { type KnownSecrets, knownSecrets } from "../secrets/known-secrets.ts";
 import { fileState } from "../state/file-state.ts";
@@ -72,7 +72,7 @@ export function hostParts(options: HostOptions, isServer: (name: string) => bool
     storage,
     secrets,
     events,
-    watchdog: openWatchdog({ onError: (error) => onError(undefined, error) }),
+    watchdog: new Watchdog((error) => onError(undefined, error)),
     renderer,
     context: hostContext(),
     roots: options.roots ?? [],

@@ -31,7 +31,7 @@ export class HostServers {
   /** Returns a server that is not disabled. */
   usable(name: string): Server | undefined {
     const server = this.#servers.get(name);
-    return server?.state === "disabled" ? undefined : server;
+    return server?.public.state === "disabled" ? undefined : server;
   }
 
   /** Returns the servers in the order in which they were added. */
@@ -93,7 +93,7 @@ export class HostServers {
 
   /** Notifies the servers that are connected. */
   async rootsChanged(): Promise<void> {
-    const connected = this.all().filter(({ state }) => state === "ready");
+    const connected = this.all().filter((server) => server.public.state === "ready");
     const work = connected.map((server) => server.use((client) => client.rootsChanged()));
     // A server that cannot be notified requests the roots again after its next connection.
     await Promise.allSettled(work);

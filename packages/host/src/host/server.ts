@@ -1,17 +1,15 @@
 import { toError } from "../values/errors.ts";
 import { LocalError } from "mcparley";
-import type { Client, ServerInfo, Timeouts } from "mcparley/client";
+import type { Client, Timeouts } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import type { CalledServer } from "../calls/call.ts";
-import type { ServerLists } from "../catalogue/catalogue.ts";
 import { confirmScopes } from "../input/elicit-handler.ts";
 import { inputHandlers } from "../input/input-handlers.ts";
 import { checkLimits } from "../input/input-context.ts";
-import { type ServerEntry, type ServerSettings, resolveEntry, type HostServer } from "../servers/server-entry.ts";
-import type { ServerTarget } from "../values/types.ts";
+import { type ServerEntry, type ResolvedEntry, resolveEntry, type HostServer } from "../servers/server-entry.ts";
+import type { ServerTarget, WithoutSecrets } from "../values/types.ts";
 import type { PassedOptions, PreparedTarget } from "../supervision/supervisor-setting.ts";
-import type { ServerState } from "../supervision/server-state.ts";
 import { Supervisor } from "../supervision/supervisor.ts";
 import type { WatchedResource } from "../supervision/watched-resources.ts";
 import type { HostParts } from "./host-parts.ts";
@@ -49,7 +47,7 @@ export class Server implements CalledServer {
     this.#reviewed = reviewed;
     const calls = this.calls;
     this.#supervisor = new Supervisor(resolved, {
-      connectOptions: connectOptions(parts, { name, settings, calls, target }),
+      connectOptions: connectOptions(parts, resolved, calls),
       admit: (signal) => consent.trust.require(subject, signal),
       prepareTarget: (prepared) => prepareTarget(parts, prepared),
       auth: {
@@ -73,47 +71,17 @@ export class Server implements CalledServer {
       // The user wants the server, so questions that were denied are asked again.
       onReconnect: () => consent.forgetDenials(name),
       onEvent: events.emit,
-      onLists: (lists) => reviewed.update(lists, this.info?.instructions),
+      onLists: (lists) => reviewed.update(lists, this.public.info?.instructions),
       onUpdated: (uri) => events.emit({ type: "updated", server: name, uri }),
       onError,
     });
-    this.public = publicMembers(this);
-  }
-
-  get state(): ServerState {
-    return this.#supervisor.state;
-  }
-
-  get error(): Error | undefined {
-    return this.#parts.secrets.withoutSecrets(this.#supervisor.error);
-  }
-
-  get retryAt(): number | undefined {
-    return this.#supervisor.retryAt;
-  }
-
-  get info(): ServerInfo | undefined {
-    return this.#supervisor.info;
-  }
-
-  get lists(): ServerLists | undefined {
-    return this.#supervisor.lists;
+    this.public = publicMembers(name, this.#supervisor, secrets.withoutSecrets);
   }
 
   /** The instructions for the model, if the user has accepted them. */
   get instructions(): string | undefined {
-    return this.state === "disabled" ? undefined : this.#reviewed.instructions;
+    return this.public.state === "disabled" ? undefined : this.#reviewed.instructions;
   }
-
-  readonly connect = (): Promise<void> => this.#leave(this.#supervisor.connect());
-
-  readonly reconnect = (): Promise<void> => this.#leave(this.#supervisor.reconnect());
-
-  readonly signIn = (options?: { scope?: string }): Promise<void> => this.#leave(this.#supervisor.signIn(options));
-
-  readonly enable = (): void => this.#supervisor.enable();
-
-  readonly disable = (): Promise<void> => this.#leave(this.#supervisor.disable());
 
   use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#supervisor.use(work, signal);
@@ -127,7 +95,7 @@ export class Server implements CalledServer {
   /** Connects if the lists are not known, and waits for their review. Never rejects. */
   async ready(): Promise<void> {
     await this.#supervisor.settled();
-    if (this.state !== "disabled" && !this.lists) await this.#supervisor.connect().catch(() => {});
+    if (this.public.state !== "disabled" && !this.public.lists) await this.#supervisor.connect().catch(() => {});
     await this.#reviewed.settled();
   }
 
@@ -136,50 +104,44 @@ export class Server implements CalledServer {
     this.#reviewed.close();
     await this.#supervisor.close();
   }
-
-  #leave<T>(work: Promise<T>): Promise<T> {
-    return work.catch((error: unknown) => {
-      throw this.#parts.secrets.withoutSecrets(error);
-    });
-  }
 }
 
-/** Returns an object with the public members of a server, which `JSON.stringify` and a spread read. */
-function publicMembers(server: Server): HostServer {
-  const { name, connect, reconnect, signIn, enable, disable } = server;
+/** Returns an object with the public members of a server, which `JSON.stringify` and a spread read. None contains a secret. */
+function publicMembers(name: string, supervisor: Supervisor, withoutSecrets: WithoutSecrets): HostServer {
+  const leave = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      throw withoutSecrets(error);
+    });
   return {
     name,
     get state() {
-      return server.state;
+      return supervisor.state;
     },
     get error() {
-      return server.error;
+      return withoutSecrets(supervisor.error);
     },
     get retryAt() {
-      return server.retryAt;
+      return supervisor.retryAt;
     },
     get info() {
-      return server.info;
+      return supervisor.info;
     },
     get lists() {
-      return server.lists;
+      return supervisor.lists;
     },
-    connect,
-    reconnect,
-    signIn,
-    enable,
-    disable,
+    connect: () => leave(supervisor.connect()),
+    reconnect: () => leave(supervisor.reconnect()),
+    signIn: (options) => leave(supervisor.signIn(options)),
+    enable: () => supervisor.enable(),
+    disable: () => leave(supervisor.disable()),
   };
 }
 
-interface Connecting {
-  readonly name: string;
-  readonly settings: Omit<ServerSettings, "target">;
-  readonly calls: ActiveCalls;
-  readonly target: ServerTarget;
-}
-
-function connectOptions(parts: HostParts, { name, settings, calls, target }: Connecting): PassedOptions {
+function connectOptions(
+  parts: HostParts,
+  { name, server, settings }: ResolvedEntry,
+  calls: ActiveCalls,
+): PassedOptions {
   const { options, events } = parts;
   const hasRoots = settings.roots !== undefined || options.roots !== undefined;
   return {
@@ -187,7 +149,7 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
     ...(settings.revision !== undefined && { revision: settings.revision }),
     ...inputHandlers({
       server: name,
-      serverHost: typeof target === "object" && "url" in target ? new URL(target.url).hostname : undefined,
+      serverHost: server.kind === "http" ? server.target.url.hostname : undefined,
       renderer: parts.renderer,
       model: options.model,
       stream: parts.streamFor(name),
