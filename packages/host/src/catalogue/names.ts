@@ -1,23 +1,16 @@
 import { createHash } from "node:crypto";
 
-/** A rule of a model provider for the names of functions. */
-interface NameRule {
-  readonly provider: string;
-  readonly pattern: RegExp;
-  readonly source: string;
-}
+const commonNames = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** The rules of the large model providers. A name for the model follows all of them, so that a conversation can change its model. */
-export const nameRules: readonly NameRule[] = [
+/**
+ * The rules of the large model providers for the names of functions. A name for the model follows all of them, so that a conversation can
+ * change its model. Anthropic accepts 128 characters today; its reference and its resellers still state 64.
+ */
+export const nameRules: readonly { readonly provider: string; readonly pattern: RegExp; readonly source: string }[] = [
+  { provider: "OpenAI", pattern: commonNames, source: "https://platform.openai.com/docs/api-reference/chat/create" },
   {
-    provider: "OpenAI",
-    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
-    source: "https://platform.openai.com/docs/api-reference/chat/create",
-  },
-  {
-    // The API accepts 128 characters today. Its reference and its resellers still state 64.
     provider: "Anthropic",
-    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+    pattern: commonNames,
     source: "https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use",
   },
   {
@@ -27,14 +20,10 @@ export const nameRules: readonly NameRule[] = [
   },
   {
     provider: "Amazon Bedrock",
-    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+    pattern: commonNames,
     source: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html",
   },
-  {
-    provider: "Mistral",
-    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
-    source: "https://github.com/Kochava-Studios/witsy/pull/164",
-  },
+  { provider: "Mistral", pattern: commonNames, source: "https://github.com/Kochava-Studios/witsy/pull/164" },
 ];
 
 const MAX_NAME_CHARS = 64;

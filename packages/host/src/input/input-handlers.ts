@@ -1,25 +1,13 @@
-import type { Clock } from "mcparley";
 import type { ClientObserver, ConnectOptions, Root, RootsHandler } from "mcparley/client";
-import type { DecisionRecord } from "../consent/policy.ts";
 import type { ModelSetting } from "../model/language-model.ts";
 import { type StreamModel, streamModel } from "../model/stream-model.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { elicitHandler } from "./elicit-handler.ts";
-import {
-  type AskUser,
-  type InputContext,
-  type OnInputActivity,
-  decide,
-  withinLimits,
-  type InputLimits,
-  RequestCounter,
-} from "./input-context.ts";
+import { type InputContext, decide, withinLimits, type InputLimits, RequestCounter } from "./input-context.ts";
 import { type ContextFor, sampleHandler, TokenBudget } from "./sample-handler.ts";
 
 /** The server of the handlers, and the parts of the host that they use. */
-export interface InputSettings {
-  /** The name of the server. */
-  readonly server: string;
+export interface InputSettings extends Omit<InputContext, "counter"> {
   /** The host name of the server's URL, to compare it with that of pages. Undefined for a program. */
   readonly serverHost?: string | undefined;
   readonly renderer: Renderer | undefined;
@@ -30,13 +18,7 @@ export interface InputSettings {
   readonly roots: (() => readonly Root[]) | undefined;
   /** Limits with their defaults, from `checkLimits`. */
   readonly limits: InputLimits;
-  readonly clock: Clock;
-  readonly ask: AskUser;
   readonly contextFor?: ContextFor | undefined;
-  readonly onDecision: (this: void, record: DecisionRecord) => void;
-  readonly onActivity: OnInputActivity;
-  /** Called when a server continues after many refused requests. */
-  readonly cancelCalls: InputContext["cancelCalls"];
 }
 
 /** Options of `connect` that answer the input requests of a server. */

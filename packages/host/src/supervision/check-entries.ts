@@ -138,13 +138,6 @@ export const listsOf: Readonly<Record<ListKind, readonly ListName[]>> = {
   resources: ["resources", "templates"],
 };
 
-const kindOf: Readonly<Record<ListName, ListKind>> = {
-  tools: "tools",
-  prompts: "prompts",
-  resources: "resources",
-  templates: "resources",
-};
-
 /**
  * Reads lists of a server in parallel. A list whose capability the server does not declare is empty. A list that fails does
  * not affect the others.
@@ -159,7 +152,9 @@ export async function readLists(
   await Promise.all(
     names.map(async (name) => {
       try {
-        const entries = client.server.capabilities[kindOf[name]] ? await readList(client, name, { signal }) : [];
+        const entries = client.server.capabilities[name === "templates" ? "resources" : name]
+          ? await readList(client, name, { signal })
+          : [];
         lists.set(name, checkList(name, entries, report));
       } catch (error) {
         failures.set(name, error instanceof Error ? error : new LocalError("invalid_message", String(error)));

@@ -1,8 +1,8 @@
 import { toError } from "../values/errors.ts";
-import { LocalError, printableJson, type Clock } from "mcparley";
+import { LocalError, printableJson } from "mcparley";
 import { connect, type Timeouts } from "mcparley/client";
 import { maxListBytes, type ReadLists } from "./check-entries.ts";
-import { LiveConnection } from "./live-connection.ts";
+import { LiveConnection, type LiveSetting } from "./live-connection.ts";
 import type { PassedOptions, PreparedTarget, SupervisedEntry } from "./supervisor-setting.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { deadline, unlessAborted } from "../async/timing.ts";
@@ -13,18 +13,14 @@ import { deadline, unlessAborted } from "../async/timing.ts";
  */
 const connectTime = 120_000;
 
-export interface OpenSetting {
+export interface OpenSetting extends Pick<LiveSetting, "clock" | "onLists" | "report"> {
   readonly entry: SupervisedEntry;
-  readonly clock: Clock;
   readonly auth: ServerAuth;
   readonly connectOptions: PassedOptions;
   /** Asks for the consent to start or to connect to the server. */
   admit(this: void, signal: AbortSignal): Promise<void>;
   /** Returns the target to connect to, such as a program behind a watchdog. */
   prepareTarget(this: void, target: PreparedTarget): PreparedTarget;
-  /** Called with the lists that were read again, after a change. */
-  onLists(this: void, read: ReadLists): void;
-  report(this: void, error: unknown): void;
 }
 
 /** An open connection, and the lists of its server. */
