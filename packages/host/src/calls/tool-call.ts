@@ -23,33 +23,33 @@ type ToolConsent = Pick<Consent, "calls" | "definitions">;
 /** Returns the steps of a tool call. The user can edit its arguments. */
 export function toolCall(request: ToolCallRequest, consent: ToolConsent): CallSteps<ToolOutcome> {
   const { server, tool } = request.tool;
-  const removed = denied(`The server ${JSON.stringify(server)} was removed or is disabled.`);
-  let sent = request.arguments;
-  let edited: { editedArguments?: JsonObject } = {};
+  const removalOutcome = denialOutcome(`The server ${JSON.stringify(server)} was removed or is disabled.`);
+  let args = request.arguments;
+  let edit: { editedArguments?: JsonObject } = {};
   return {
     server,
     method: "tools/call",
     name: tool.name,
-    removed,
+    outcomeIfRemoved: removalOutcome,
     async admit(call) {
-      const problem = await problemOf(request.tool, sent);
+      const problem = await problemOf(request.tool, args);
       if (problem !== undefined) return invalid(problem);
       const decision = await decide(request, consent, call);
-      if (!decision) return removed;
-      if (!decision.allowed) return denied(decision.message);
-      sent = decision.arguments;
+      if (!decision) return removalOutcome;
+      if (!decision.isAllowed) return denialOutcome(decision.message);
+      args = decision.arguments;
       if (!decision.isEdited) return undefined;
-      edited = { editedArguments: sent };
-      const problemOfEdit = await problemOf(request.tool, sent);
+      edit = { editedArguments: args };
+      const problemOfEdit = await problemOf(request.tool, args);
       return problemOfEdit === undefined ? undefined : invalid(`The user edited the arguments. ${problemOfEdit}`);
     },
     async send(client, options) {
       requireUnchanged(request.tool, consent);
-      return { status: "result", result: await client.callToolResult(tool.name, sent, options), ...edited };
+      return { status: "result", result: await client.callToolResult(tool.name, args, options), ...edit };
     },
-    failed(error) {
+    outcomeOfError(error) {
       const result = uncheckedResult(error);
-      if (result) return { status: "result", result, mismatch: error.message, ...edited };
+      if (result) return { status: "result", result, mismatch: error.message, ...edit };
       return { status: "failed", message: error.message, error, mayHaveRun: mayHaveRun(error) };
     },
   };
@@ -71,7 +71,7 @@ async function decide(
   }
 }
 
-function denied(message: string): ToolOutcome {
+function denialOutcome(message: string): ToolOutcome {
   return { status: "denied", message };
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from "@mcparley/internal/is-object";
-import { boundedText, below } from "./adaptation.ts";
+import { boundedText, placeBelow } from "./adaptation.ts";
 import { type Keywords, type SchemaNode, dropKeyword } from "./flatten-schema.ts";
 import { identifiers, keywordTests, typesOf } from "./json-schema-keywords.ts";
 import { addRemark, alternatives } from "./adapt-union.ts";
@@ -36,13 +36,13 @@ function modernize(keywords: Keywords): void {
     keywords.set(exclusive, keywords.get(limit));
     keywords.delete(limit);
   }
-  const rest = keywords.get("additionalItems");
+  const additionalItems = keywords.get("additionalItems");
   keywords.delete("additionalItems");
   const items = keywords.get("items");
   if (Array.isArray(items)) {
     keywords.delete("items");
     if (items.length > 0) keywords.set("prefixItems", items);
-    if (rest !== undefined) keywords.set("items", rest);
+    if (additionalItems !== undefined) keywords.set("items", additionalItems);
   }
   splitDependencies(keywords);
 }
@@ -66,9 +66,9 @@ function removeInvalid(node: SchemaNode): void {
     if (keywordTests.get(keyword)?.(value) !== false) continue;
     dropKeyword(node, keyword, `\`${keyword}\` was removed, because its value is invalid in JSON Schema 2020-12.`);
   }
-  const required = keywords.get("required");
+  const requiredNames = keywords.get("required");
   // A list that names a property twice is invalid.
-  if (Array.isArray(required)) keywords.set("required", [...new Set<unknown>(required)]);
+  if (Array.isArray(requiredNames)) keywords.set("required", [...new Set<unknown>(requiredNames)]);
 }
 
 /** Keywords that evaluate properties or items in the same value. */
@@ -157,11 +157,14 @@ function convertTuple({ keywords, place, run }: SchemaNode): void {
   const tuple: unknown = keywords.get("prefixItems");
   if (run.rules.keywords.has("prefixItems") || !Array.isArray(tuple)) return;
   keywords.delete("prefixItems");
-  const rest = keywords.get("items");
+  const furtherItems = keywords.get("items");
   // Further items can have any value, if there is no limit.
-  const isOpen = rest === undefined && !(Number(keywords.get("maxItems")) <= tuple.length);
-  keywords.set("items", alternatives(rest === undefined || rest === false ? tuple : [...tuple, rest]));
-  if (rest === false && !keywords.has("maxItems")) keywords.set("maxItems", tuple.length);
+  const isOpen = furtherItems === undefined && !(Number(keywords.get("maxItems")) <= tuple.length);
+  keywords.set(
+    "items",
+    alternatives(furtherItems === undefined || furtherItems === false ? tuple : [...tuple, furtherItems]),
+  );
+  if (furtherItems === false && !keywords.has("maxItems")) keywords.set("maxItems", tuple.length);
   const change = "The schemas of the items by position became one schema for each item.";
   if (isOpen) run.reportNarrower(place, "prefixItems", change);
   else run.reportLooser(place, "prefixItems", change);
@@ -183,21 +186,26 @@ function removeRefusedProperties(node: SchemaNode): void {
   const { propertyNames } = run.rules;
   const properties = keywords.get("properties");
   if (!isObject(properties) || propertyNames.length === 0) return;
-  const refused = new Set(Object.keys(properties).filter((name) => !propertyNames.every((rule) => rule.test(name))));
-  if (refused.size === 0) return;
-  keywords.set("properties", Object.fromEntries(Object.entries(properties).filter(([name]) => !refused.has(name))));
-  const required: unknown = keywords.get("required");
-  if (Array.isArray(required))
+  const refusedNames = new Set(
+    Object.keys(properties).filter((name) => !propertyNames.every((rule) => rule.test(name))),
+  );
+  if (refusedNames.size === 0) return;
+  keywords.set(
+    "properties",
+    Object.fromEntries(Object.entries(properties).filter(([name]) => !refusedNames.has(name))),
+  );
+  const requiredNames: unknown = keywords.get("required");
+  if (Array.isArray(requiredNames))
     keywords.set(
       "required",
-      required.filter((name) => !refused.has(name)),
+      requiredNames.filter((name) => !refusedNames.has(name)),
     );
   if (keywords.has("additionalProperties")) {
     const change = "`additionalProperties` was removed, because it would apply to properties that were removed.";
     dropKeyword(node, "additionalProperties", change);
   }
-  const names = [...refused].slice(0, 20).map((name) => JSON.stringify(name.slice(0, 64)));
+  const names = [...refusedNames].slice(0, 20).map((name) => JSON.stringify(name.slice(0, 64)));
   addRemark(keywords, `Further properties that can be sent: ${names.join(", ")}.`);
   const change = "The property was removed, because the provider refuses its name. The description names it.";
-  for (const name of refused) run.reportLooser(below(place, "properties", name), "properties", change);
+  for (const name of refusedNames) run.reportLooser(placeBelow(place, "properties", name), "properties", change);
 }

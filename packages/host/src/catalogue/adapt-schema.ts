@@ -1,7 +1,14 @@
 import type { JsonObject } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
-import { Adaptation, type Place, type SchemaOrigin, MAX_DEPTH, below } from "./adaptation.ts";
-import { type SchemaNode, flattenSchema, type Keywords, conjoin, dropKeyword, unresolved } from "./flatten-schema.ts";
+import { Adaptation, type Place, type SchemaOrigin, MAX_DEPTH, placeBelow } from "./adaptation.ts";
+import {
+  type SchemaNode,
+  flattenSchema,
+  type Keywords,
+  conjoin,
+  dropKeyword,
+  describeUnresolved,
+} from "./flatten-schema.ts";
 import { mergeUnion, adaptUnion, splitTypes } from "./adapt-union.ts";
 import { prepareKeywords, convertKeywords } from "./adapt-keywords.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
@@ -22,10 +29,10 @@ export interface AdaptedSchema {
  * reported. The schema is bounded in depth and size, references to other documents are not followed, and
  * any JSON is adapted without an error.
  */
-export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaOrigin): AdaptedSchema {
-  const run = new Adaptation(schema, rulesOf(provider), at);
+export function adaptSchema(schema: unknown, provider: ProviderName, origin: SchemaOrigin): AdaptedSchema {
+  const run = new Adaptation(schema, rulesOf(provider), origin);
   const root: Place = { pointer: "", depth: 0, open: [schema] };
-  const adapted = adaptRoot(schema, root, run);
+  const rootSchema = adaptRoot(schema, root, run);
   const definitions = new Map<string, JsonObject>();
   // A definition can be used below a negation anywhere in the document.
   const isNegated = run.definitions.size > 0 && hasNegation(schema);
@@ -34,7 +41,7 @@ export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaO
     definitions.set(name, adaptNode(target.schema, { ...root, pointer: target.pointer, isNegated }, run));
   }
   const schemas = definitions.size > 0 && { $defs: Object.fromEntries(definitions) };
-  return { schema: { ...adapted, ...schemas }, losses: run.losses };
+  return { schema: { ...rootSchema, ...schemas }, losses: run.losses };
 }
 
 function hasNegation(schema: unknown): boolean {
@@ -44,16 +51,16 @@ function hasNegation(schema: unknown): boolean {
 
 /** Adapts the outermost schema. All providers require an object there. */
 function adaptRoot(schema: unknown, place: Place, run: Adaptation): JsonObject {
-  const refused = (keyword: string) => run.rules.refusedAtRoot.has(keyword) || !run.rules.keywords.has(keyword);
-  const options = { run, references: true, allOf: refused("allOf") };
+  const isRefused = (keyword: string) => run.rules.refusedAtRoot.has(keyword) || !run.rules.keywords.has(keyword);
+  const options = { run, references: true, allOf: isRefused("allOf") };
   const node = flattenSchema(isObject(schema) ? schema : {}, place, options);
   prepareKeywords(node);
   for (const keyword of ["anyOf", "oneOf"] as const) {
-    if (node.keywords.has(keyword) && refused(keyword)) mergeUnion(node, keyword);
+    if (node.keywords.has(keyword) && isRefused(keyword)) mergeUnion(node, keyword);
   }
   setObject(node);
-  const { type, properties, ...others } = adaptKeywords(node);
-  return { type, properties: properties ?? {}, ...others };
+  const { type, properties, ...keywords } = adaptKeywords(node);
+  return { type, properties: properties ?? {}, ...keywords };
 }
 
 /** Sets the type to `object`, and removes the keywords that are refused in the outermost schema. */
@@ -88,7 +95,9 @@ function adaptWith(schema: unknown, place: Place, { run, also }: { run: Adaptati
   conjoin(node.keywords, { keywords: new Map(also), place, run });
   prepareKeywords(node);
   splitTypes(node);
-  const union = adaptUnion(node, (branch, at, siblings) => adaptWith(branch, at, { run, also: siblings }));
+  const union = adaptUnion(node, (branch, branchPlace, siblings) =>
+    adaptWith(branch, branchPlace, { run, also: siblings }),
+  );
   return union ?? adaptKeywords(node);
 }
 
@@ -128,8 +137,8 @@ function adaptKeywords(node: SchemaNode): JsonObject {
   if (run.rules.restrictions.has("items-required")) addItems(keywords);
   for (const [keyword, value] of keywords) keywords.set(keyword, adaptValue(keyword, value, node));
   if (run.rules.restrictions.has("required-defined")) removeUndefinedRequired(node);
-  const required = keywords.get("required");
-  if (Array.isArray(required) && required.length === 0) keywords.delete("required");
+  const requiredNames = keywords.get("required");
+  if (Array.isArray(requiredNames) && requiredNames.length === 0) keywords.delete("required");
   return Object.fromEntries(keywords);
 }
 
@@ -140,18 +149,18 @@ function adaptValue(keyword: string, value: unknown, node: SchemaNode): unknown 
   const { run } = node;
   const place = negations.includes(keyword) ? { ...node.place, isNegated: true } : node.place;
   if (schemaListKeywords.has(keyword) && Array.isArray(value)) {
-    return value.map((schema, index) => adaptNode(schema, below(place, keyword, index), run));
+    return value.map((schema, index) => adaptNode(schema, placeBelow(place, keyword, index), run));
   }
   if (schemaMapKeywords.has(keyword) && isObject(value)) {
-    const adapted = Object.entries(value).map(([name, schema]) => {
+    const entries = Object.entries(value).map(([name, schema]) => {
       const isUnchanged = place.depth < MAX_DEPTH && isSimple(schema) && run.spend(1 + Object.keys(schema).length);
-      return [name, isUnchanged ? schema : adaptNode(schema, below(place, keyword, name), run)] as const;
+      return [name, isUnchanged ? schema : adaptNode(schema, placeBelow(place, keyword, name), run)] as const;
     });
-    return Object.fromEntries(adapted);
+    return Object.fromEntries(entries);
   }
   // A boolean is accepted here by all providers that accept the keyword.
   if (keyword === "additionalProperties" && typeof value === "boolean") return value;
-  return schemaKeywords.has(keyword) ? adaptNode(value, below(place, keyword), run) : value;
+  return schemaKeywords.has(keyword) ? adaptNode(value, placeBelow(place, keyword), run) : value;
 }
 
 function removeUnknown(node: SchemaNode): void {
@@ -180,7 +189,7 @@ function keepReference(node: SchemaNode): void {
   const reference = keywords.get("$ref");
   const target = run.resolve(reference);
   if (target) keywords.set("$ref", run.define(target));
-  else dropKeyword(node, "$ref", unresolved(reference));
+  else dropKeyword(node, "$ref", describeUnresolved(reference));
 }
 
 /** OpenAI and Google refuse an array without a schema of its items. */
@@ -191,13 +200,13 @@ function addItems(keywords: Keywords): void {
 }
 
 function removeUndefinedRequired({ keywords, place, run }: SchemaNode): void {
-  const required: unknown = keywords.get("required");
-  if (!Array.isArray(required)) return;
+  const requiredNames: unknown = keywords.get("required");
+  if (!Array.isArray(requiredNames)) return;
   const properties = keywords.get("properties");
-  const known = new Set<unknown>(isObject(properties) ? Object.keys(properties) : []);
-  const defined = required.filter((name) => known.has(name));
-  if (defined.length === required.length) return;
-  keywords.set("required", defined);
+  const propertyNames = new Set<unknown>(isObject(properties) ? Object.keys(properties) : []);
+  const definedNames = requiredNames.filter((name) => propertyNames.has(name));
+  if (definedNames.length === requiredNames.length) return;
+  keywords.set("required", definedNames);
   run.reportLooser(place, "required", "Names that are not in `properties` were removed.");
 }
 
@@ -215,6 +224,6 @@ function anyOf(place: Place, run: Adaptation, description?: string): JsonObject 
   if (!run.rules.restrictions.has("type-required")) return schema;
   run.reportNarrower(place, "type", "A type was added: a union of all types, with no arrays or nulls in arrays.");
   if (description === undefined) return schema;
-  const [first, ...others] = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
-  return { anyOf: [{ ...first, description }, ...others] };
+  const [first, ...branches] = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
+  return { anyOf: [{ ...first, description }, ...branches] };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
-import { type Adaptation, type Place, below, boundedText } from "./adaptation.ts";
+import { type Adaptation, type Place, placeBelow, boundedText } from "./adaptation.ts";
 import { type Keywords, type SchemaNode, dropKeyword, flattenSchema } from "./flatten-schema.ts";
 import { annotations, keywordsOfTypes, typeOfValue, typesOf, valuesOfType } from "./json-schema-keywords.ts";
 
@@ -12,8 +12,8 @@ export function splitTypes(node: SchemaNode): void {
   const { keywords } = node;
   const { restrictions } = node.run.rules;
   if (!restrictions.has("single-type")) return;
-  const [single, ...others] = typesOf(keywords.get("type"));
-  if (single !== undefined && others.length === 0) keywords.set("type", single);
+  const [single, ...furtherTypes] = typesOf(keywords.get("type"));
+  if (single !== undefined && furtherTypes.length === 0) keywords.set("type", single);
   if (keywords.has("anyOf") || keywords.has("oneOf")) return;
   const types = typesOf(keywords.get("type") ?? typesOfEnum(keywords) ?? addTypes(node));
   if (types.length < 2) {
@@ -22,8 +22,8 @@ export function splitTypes(node: SchemaNode): void {
   }
   const values: unknown = keywords.get("enum");
   const branches = types.flatMap((type) => {
-    const kept = [...keywords].filter(([keyword]) => isFor(keyword, type) && !annotations.has(keyword));
-    const branch = new Map(kept).set("type", type);
+    const typeKeywords = [...keywords].filter(([keyword]) => isFor(keyword, type) && !annotations.has(keyword));
+    const branch = new Map(typeKeywords).set("type", type);
     if (Array.isArray(values)) branch.set("enum", valuesOfType(values, type));
     const isEmpty = Array.isArray(values) && valuesOfType(values, type).length === 0;
     return isEmpty ? [] : [Object.fromEntries(branch)];
@@ -41,8 +41,8 @@ function typesOfEnum(keywords: Keywords): readonly string[] | undefined {
 /** Returns the types that the keywords of a schema without `type` are for. */
 function addTypes({ keywords, place, run }: SchemaNode): readonly string[] {
   if (!run.rules.restrictions.has("type-required")) return [];
-  const found = keywordsOfTypes.filter(([, names]) => names.some((name) => keywords.has(name)));
-  const types = found.map(([type]) => type);
+  const families = keywordsOfTypes.filter(([, names]) => names.some((name) => keywords.has(name)));
+  const types = families.map(([type]) => type);
   if (types.length > 0) {
     const change = `The type was added: ${types.join(" or ")}. The other keywords restrict values of this type only.`;
     run.reportNarrower(place, "type", change);
@@ -53,7 +53,7 @@ function addTypes({ keywords, place, run }: SchemaNode): readonly string[] {
 /** Returns whether a keyword restricts values of a type. */
 function isFor(keyword: string, type: string): boolean {
   const family = type === "integer" ? "number" : type;
-  return keywordsOfTypes.every(([other, names]) => other === family || !names.includes(keyword));
+  return keywordsOfTypes.every(([owner, names]) => owner === family || !names.includes(keyword));
 }
 
 /** Adapts a schema with a union, if the provider accepts no other keyword beside `anyOf`. Returns undefined if there is none. */
@@ -69,9 +69,9 @@ export function adaptUnion(node: SchemaNode, adapt: AdaptBranch): JsonObject | u
   const branches = union.flatMap((branch: unknown, index) => {
     if (isNever(branch)) return [];
     const place =
-      node.isSplit === true ? { ...node.place, depth: node.place.depth + 1 } : below(node.place, "anyOf", index);
-    const adapted = adapt(branch, place, siblings);
-    return isUnion(adapted) ? adapted.anyOf : [adapted];
+      node.isSplit === true ? { ...node.place, depth: node.place.depth + 1 } : placeBelow(node.place, "anyOf", index);
+    const branchSchema = adapt(branch, place, siblings);
+    return isUnion(branchSchema) ? branchSchema.anyOf : [branchSchema];
   });
   const distinct = [...new Map(branches.map((branch) => [JSON.stringify(branch), branch])).values()];
   return annotate(distinct, node);
@@ -99,24 +99,24 @@ function restrictObject(keywords: Keywords): boolean {
 
 /** Moves the annotations of a union to its first branch, and returns the union. */
 function annotate(branches: readonly JsonObject[], { keywords, place, run }: SchemaNode): JsonObject {
-  const kept = new Map([...keywords].filter(([keyword]) => annotations.has(keyword)));
-  const initial = kept.get("default");
-  if (branches.length !== 1 && kept.delete("default") && initial !== null) {
-    addRemark(kept, `Default: ${JSON.stringify(initial)}.`);
+  const ownAnnotations = new Map([...keywords].filter(([keyword]) => annotations.has(keyword)));
+  const initial = ownAnnotations.get("default");
+  if (branches.length !== 1 && ownAnnotations.delete("default") && initial !== null) {
+    addRemark(ownAnnotations, `Default: ${JSON.stringify(initial)}.`);
   }
-  for (const keyword of kept.keys()) {
+  for (const keyword of ownAnnotations.keys()) {
     if (run.rules.keywords.has(keyword)) continue;
-    kept.delete(keyword);
+    ownAnnotations.delete(keyword);
     run.reportLooser(place, keyword, `\`${keyword}\` was removed. The provider does not accept this annotation.`);
   }
   const index = branches.findIndex((branch) => branch["type"] !== "null");
   const [first] = branches.slice(Math.max(index, 0));
-  const described = new Map([...Object.entries(first ?? { type: "null" }), ...kept]);
-  const texts = [kept.get("description"), first?.["description"]].filter((text) => typeof text === "string");
-  if (texts.length > 0) described.set("description", [...new Set(texts)].join("\n"));
-  const annotated: JsonObject = Object.fromEntries(described);
-  if (branches.length < 2) return annotated;
-  return { anyOf: branches.map((branch) => (branch === first ? annotated : branch)) };
+  const firstKeywords = new Map([...Object.entries(first ?? { type: "null" }), ...ownAnnotations]);
+  const texts = [ownAnnotations.get("description"), first?.["description"]].filter((text) => typeof text === "string");
+  if (texts.length > 0) firstKeywords.set("description", [...new Set(texts)].join("\n"));
+  const firstBranch: JsonObject = Object.fromEntries(firstKeywords);
+  if (branches.length < 2) return firstBranch;
+  return { anyOf: branches.map((branch) => (branch === first ? firstBranch : branch)) };
 }
 
 /** Maximum characters of a remark in a description. */
@@ -131,9 +131,9 @@ function isNever(schema: unknown): boolean {
 
 /** Adds a sentence to the description of a schema. */
 export function addRemark(keywords: Keywords, remark: string): void {
-  const before = keywords.get("description");
+  const description = keywords.get("description");
   const text = boundedText(remark, MAX_REMARK_CHARS);
-  keywords.set("description", typeof before === "string" && before !== "" ? `${before}\n${text}` : text);
+  keywords.set("description", typeof description === "string" && description !== "" ? `${description}\n${text}` : text);
 }
 
 /**
@@ -145,7 +145,7 @@ export function mergeUnion(node: SchemaNode, keyword: "anyOf" | "oneOf"): void {
   const union = keywords.get(keyword);
   keywords.delete(keyword);
   if (!Array.isArray(union)) return;
-  const nodes = union.flatMap((branch: unknown, index) => readBranch(branch, below(place, keyword, index), run));
+  const nodes = union.flatMap((branch: unknown, index) => readBranch(branch, placeBelow(place, keyword, index), run));
   const branches = nodes.map((branch) => branch.keywords);
   // References of the branches are open below the merged properties as well.
   node.place = {
@@ -177,21 +177,21 @@ function readBranch(branch: unknown, place: Place, run: Adaptation): readonly Sc
 /** Adds the properties of the branches. Returns whether a branch accepts other values for one of them. */
 function mergeBranchProperties(keywords: Keywords, branches: readonly Keywords[]): boolean {
   const properties = new Map(Object.entries(objectOf(keywords.get("properties"))));
-  const found = new Map<string, unknown[]>();
+  const schemasByName = new Map<string, unknown[]>();
   for (const branch of branches) {
     for (const [name, schema] of Object.entries(objectOf(branch.get("properties")))) {
       if (properties.has(name)) continue;
-      const schemas = found.get(name);
+      const schemas = schemasByName.get(name);
       if (schemas) schemas.push(schema);
-      else found.set(name, [schema]);
+      else schemasByName.set(name, [schema]);
     }
   }
-  const closed = branches.filter((branch) => branch.get("additionalProperties") === false).length;
+  const closedCount = branches.filter((branch) => branch.get("additionalProperties") === false).length;
   let isNarrower = false;
-  for (const [name, schemas] of found) {
+  for (const [name, schemas] of schemasByName) {
     properties.set(name, alternatives(schemas));
     // A branch that is not closed accepts any value for a property that it does not name.
-    isNarrower ||= schemas.length < branches.length && closed < branches.length;
+    isNarrower ||= schemas.length < branches.length && closedCount < branches.length;
   }
   if (properties.size > 0) keywords.set("properties", Object.fromEntries(properties));
   return isNarrower;
@@ -213,10 +213,10 @@ export function alternatives(schemas: readonly unknown[]): unknown {
 /** Returns the values of a schema that is no more than a list of values. */
 function valuesOf(schema: unknown): readonly unknown[] | undefined {
   if (!isObject(schema)) return undefined;
-  const others = Object.keys(schema).filter(
+  const otherKeywords = Object.keys(schema).filter(
     (keyword) => !["type", "const", "enum", "title", "description"].includes(keyword),
   );
-  if (others.length > 0) return undefined;
+  if (otherKeywords.length > 0) return undefined;
   if (Object.hasOwn(schema, "const")) return [schema["const"]];
   return Array.isArray(schema["enum"]) ? schema["enum"] : undefined;
 }
@@ -231,16 +231,16 @@ function distinctValues(values: readonly unknown[]): unknown[] {
 }
 
 function mergeRequired(keywords: Keywords, branches: readonly Keywords[]): void {
-  const required = new Set(namesIn(keywords.get("required")));
-  const [first, ...others] = branches.map((branch) => new Set(namesIn(branch.get("required"))));
+  const requiredNames = new Set(namesIn(keywords.get("required")));
+  const [first, ...furtherSets] = branches.map((branch) => new Set(namesIn(branch.get("required"))));
   for (const name of first ?? []) {
-    if (others.every((names) => names.has(name))) required.add(name);
+    if (furtherSets.every((names) => names.has(name))) requiredNames.add(name);
   }
-  if (required.size > 0) keywords.set("required", [...required]);
+  if (requiredNames.size > 0) keywords.set("required", [...requiredNames]);
 }
 
-function namesIn(required: unknown): readonly string[] {
-  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+function namesIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
 }
 
 function mergeAdditional(keywords: Keywords, branches: readonly Keywords[]): void {

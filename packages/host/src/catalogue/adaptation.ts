@@ -39,7 +39,7 @@ export interface Target {
 }
 
 /** Returns the place below another one. */
-export function below(place: Place, ...steps: readonly (string | number)[]): Place {
+export function placeBelow(place: Place, ...steps: readonly (string | number)[]): Place {
   const pointer = steps
     .map((step) => `/${String(step).slice(0, MAX_STEP_CHARS).replaceAll("~", "~0").replaceAll("/", "~1")}`)
     .join("");

@@ -20,11 +20,11 @@ export function readArguments(text: string, inputSchema?: JsonObject): ReadArgum
   if (text.length > MAX_CHARS) {
     return { problem: `The arguments have ${text.length} characters. Send at most ${MAX_CHARS}.` };
   }
-  const scanned = scanJson(text);
-  if ("problem" in scanned) return scanned;
-  const lost = scanned.numbers.find((number) => !canBeText(number, inputSchema));
-  if (lost) return { problem: describe(lost) };
-  return parse(quote(text, scanned.numbers));
+  const scan = scanJson(text);
+  if ("problem" in scan) return scan;
+  const issue = scan.numbers.find((number) => !canBeText(number, inputSchema));
+  if (issue) return { problem: describe(issue) };
+  return parse(quote(text, scan.numbers));
 }
 
 function canBeText({ path, isFinite }: NumberIssue, inputSchema: JsonObject | undefined): boolean {
@@ -76,12 +76,12 @@ function acceptsText(schema: JsonObject, path: readonly (string | number)[]): bo
   let budget = MAX_SCHEMAS;
   /** Returns the schemas that apply to the same value. */
   function expand(start: readonly unknown[]): readonly JsonObject[] {
-    const found = new Set<JsonObject>();
+    const expansion = new Set<JsonObject>();
     const waiting = [...start];
     while (waiting.length > 0 && budget-- > 0) {
       const next = waiting.pop();
-      if (!isObject(next) || found.has(next)) continue;
-      found.add(next);
+      if (!isObject(next) || expansion.has(next)) continue;
+      expansion.add(next);
       waiting.push(findTarget(schema, next["$ref"])?.schema);
       for (const keyword of ["allOf", "anyOf", "oneOf", "then", "else"]) {
         const branches = next[keyword];
@@ -89,10 +89,10 @@ function acceptsText(schema: JsonObject, path: readonly (string | number)[]): bo
         waiting.push(...(Array.isArray(branches) ? branches.slice(0, MAX_SCHEMAS) : [branches]));
       }
     }
-    return [...found];
+    return [...expansion];
   }
   let schemas = expand([schema]);
-  for (const step of path) schemas = expand(schemas.map((found) => childAt(found, step)));
+  for (const step of path) schemas = expand(schemas.map((parent) => childAt(parent, step)));
   return schemas.some(({ type }) => type === "string" || (Array.isArray(type) && type.includes("string")));
 }
 
@@ -174,13 +174,13 @@ function scanJson(text: string): Scan {
 
 /** Returns the index after the quote that ends a string. A regular expression could exhaust the stack on a long string. */
 function endOfString(text: string, start: number): number {
-  for (let from = start + 1; ;) {
-    const quote = text.indexOf('"', from);
+  for (let position = start + 1; ;) {
+    const quote = text.indexOf('"', position);
     if (quote === -1) return text.length;
     let escapes = 0;
     while (text[quote - 1 - escapes] === "\\") escapes++;
     if (escapes % 2 === 0) return quote + 1;
-    from = quote + 1;
+    position = quote + 1;
   }
 }
 
@@ -197,8 +197,8 @@ function isName(text: string, end: number): boolean {
 }
 
 /** Makes a member the current one. Returns a problem if its object already has it. */
-function enterMember(container: Container, quoted: string, open: readonly Container[]): string | undefined {
-  const name = unquote(quoted);
+function enterMember(container: Container, literal: string, open: readonly Container[]): string | undefined {
+  const name = unquote(literal);
   container.key = name;
   if (!container.names?.has(name)) {
     container.names?.add(name);
@@ -207,11 +207,11 @@ function enterMember(container: Container, quoted: string, open: readonly Contai
   return `The property ${JSON.stringify(pointerOf(open))} occurs twice. Send it once.`;
 }
 
-function unquote(quoted: string): string {
+function unquote(literal: string): string {
   try {
-    return String(JSON.parse(quoted));
+    return String(JSON.parse(literal));
   } catch {
-    return quoted;
+    return literal;
   }
 }
 
@@ -235,16 +235,16 @@ function isChanged(literal: string): boolean {
   const value = Number(literal);
   if (!Number.isFinite(value)) return true;
   if (Number.isSafeInteger(value)) return false;
-  const written = decimalOf(literal);
-  if (written.exponent < 0) return false;
-  const sent = decimalOf(JSON.stringify(value));
-  return written.digits !== sent.digits || written.exponent !== sent.exponent;
+  const original = decimalOf(literal);
+  if (original.exponent < 0) return false;
+  const roundTrip = decimalOf(JSON.stringify(value));
+  return original.digits !== roundTrip.digits || original.exponent !== roundTrip.exponent;
 }
 
 /** Returns the digits of a number without zeros at its ends, and the power of ten with which they are multiplied. */
 function decimalOf(literal: string): { digits: string; exponent: number } {
-  const [, whole = "", fraction = "", power = "0"] = number.exec(literal) ?? [];
-  const all = (whole + fraction).replace(/^0+/, "");
+  const [, integer = "", fraction = "", power = "0"] = number.exec(literal) ?? [];
+  const all = (integer + fraction).replace(/^0+/, "");
   const digits = all.replace(/0+$/, "");
   return { digits, exponent: Number(power) - fraction.length + (all.length - digits.length) };
 }

@@ -184,7 +184,7 @@ describe("definitions that cannot be used", () => {
   });
 
   test("a tool cannot take a name of the host", () => {
-    const { source, errors, names } = start({ reserved: new Set(["host__search"]) });
+    const { source, errors, names } = start({ reservedNames: new Set(["host__search"]) });
     source.replace("host", toolsOf("search", "find"));
     expect(names()).toEqual(["host__find"]);
     expect(errors).toEqual([

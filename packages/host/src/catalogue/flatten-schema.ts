@@ -1,4 +1,4 @@
-import { type Adaptation, type Place, MAX_DEPTH, below } from "./adaptation.ts";
+import { type Adaptation, type Place, MAX_DEPTH, placeBelow } from "./adaptation.ts";
 import { annotations, mergeTypes, typeOfValue } from "./json-schema-keywords.ts";
 import { isObject } from "@mcparley/internal/is-object";
 
@@ -48,8 +48,8 @@ function sizeOf(keywords: Keywords): number {
   const lists = [keywords.get("enum"), keywords.get("required")];
   const lengths = lists.map((list) => (Array.isArray(list) ? list.length : 0));
   const properties = keywords.get("properties");
-  const named = isObject(properties) ? Object.keys(properties).length : 0;
-  return lengths.reduce((sum, length) => sum + length, keywords.size + named);
+  const propertyCount = isObject(properties) ? Object.keys(properties).length : 0;
+  return lengths.reduce((sum, length) => sum + length, keywords.size + propertyCount);
 }
 
 /** Adds the keywords of the target of `$ref`. */
@@ -57,7 +57,7 @@ function inline(node: SchemaNode, options: Flattening & { run: Adaptation }): vo
   const { run, keywords, place } = node;
   const reference = keywords.get("$ref");
   const target = run.resolve(reference);
-  if (!target || !isObject(target.schema)) return dropKeyword(node, "$ref", unresolved(reference));
+  if (!target || !isObject(target.schema)) return dropKeyword(node, "$ref", describeUnresolved(reference));
   if (place.open.includes(target.schema) || place.open.length >= MAX_DEPTH) {
     const change = "The reference is recursive. Below this place, any value of the type is shown to the model.";
     dropKeyword(node, "$ref", change);
@@ -75,7 +75,7 @@ function inline(node: SchemaNode, options: Flattening & { run: Adaptation }): vo
 }
 
 /** Returns the sentence for a reference that is not replaced by a schema. */
-export function unresolved(reference: unknown): string {
+export function describeUnresolved(reference: unknown): string {
   const label = typeof reference === "string" ? JSON.stringify(reference.slice(0, 200)) : "no text";
   return `The reference ${label} leads to no schema of this document. It was removed.`;
 }
@@ -86,13 +86,13 @@ function mergeAllOf(node: SchemaNode, options: Flattening & { run: Adaptation })
   keywords.delete("allOf");
   if (!Array.isArray(branches)) return;
   for (const [index, branch] of branches.entries()) {
-    const at = below(place, "allOf", index);
-    if (!isObject(branch) || at.depth > MAX_DEPTH) {
-      if (branch !== true) reportConflict(options.run, at, "allOf");
+    const branchPlace = placeBelow(place, "allOf", index);
+    if (!isObject(branch) || branchPlace.depth > MAX_DEPTH) {
+      if (branch !== true) reportConflict(options.run, branchPlace, "allOf");
       continue;
     }
-    const flat = flattenSchema(branch, at, options);
-    conjoin(keywords, { ...flat, place: at });
+    const flat = flattenSchema(branch, branchPlace, options);
+    conjoin(keywords, { ...flat, place: branchPlace });
     node.place = { ...node.place, open: [...new Set([...node.place.open, ...flat.place.open])] };
   }
 }
@@ -115,13 +115,13 @@ export function conjoin(first: Keywords, { keywords: second, place, run }: Schem
     const isLost = first.delete(keyword);
     if (second.delete(keyword) || isLost) reportConflict(run, place, keyword);
   }
-  const taken = new Set(groups.flatMap((group) => (group.some((name) => first.has(name)) ? group : [])));
+  const groupKeywords = new Set(groups.flatMap((group) => (group.some((name) => first.has(name)) ? group : [])));
   for (const [keyword, value] of second) {
-    if (!first.has(keyword) && !taken.has(keyword)) first.set(keyword, value);
+    if (!first.has(keyword) && !groupKeywords.has(keyword)) first.set(keyword, value);
     else if (!annotations.has(keyword) && !sameJson(first.get(keyword), value)) {
-      const merged = taken.has(keyword) ? undefined : both(keyword, first.get(keyword), value);
-      if (merged === undefined) reportConflict(run, place, keyword);
-      else first.set(keyword, merged);
+      const combination = groupKeywords.has(keyword) ? undefined : both(keyword, first.get(keyword), value);
+      if (combination === undefined) reportConflict(run, place, keyword);
+      else first.set(keyword, combination);
     }
   }
   const properties = first.get("properties");
@@ -155,18 +155,18 @@ function both(keyword: string, first: unknown, second: unknown): unknown {
 }
 
 function mergeProperties(first: object, second: object): object {
-  const merged = new Map<string, unknown>(Object.entries(first));
+  const properties = new Map<string, unknown>(Object.entries(first));
   for (const [name, schema] of Object.entries(second)) {
-    merged.set(name, merged.has(name) ? { allOf: [merged.get(name), schema] } : schema);
+    properties.set(name, properties.has(name) ? { allOf: [properties.get(name), schema] } : schema);
   }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(properties);
 }
 
 function mergeValues(first: unknown, second: unknown): unknown {
   if (!Array.isArray(first) || !Array.isArray(second)) return undefined;
-  const allowed = new Set(second.map((value) => typeOfValue(value) + JSON.stringify(value)));
-  const merged: unknown[] = first.filter((value) => allowed.has(typeOfValue(value) + JSON.stringify(value)));
-  return merged.length > 0 ? merged : undefined;
+  const secondValues = new Set(second.map((value) => typeOfValue(value) + JSON.stringify(value)));
+  const commonValues: unknown[] = first.filter((value) => secondValues.has(typeOfValue(value) + JSON.stringify(value)));
+  return commonValues.length > 0 ? commonValues : undefined;
 }
 
 /** Returns whether two values have the same JSON text. */

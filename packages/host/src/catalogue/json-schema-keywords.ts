@@ -109,19 +109,19 @@ export function typesOf(type: unknown): readonly TypeName[] {
 
 /** Returns the types that two values of `type` have in common, or undefined if there is none. */
 export function mergeTypes(first: unknown, second: unknown): TypeName | readonly TypeName[] | undefined {
-  const [left, right] = [typesOf(first), typesOf(second)];
-  const merged = left.flatMap((type) => {
+  const [firstTypes, right] = [typesOf(first), typesOf(second)];
+  const commonTypes = firstTypes.flatMap((type) => {
     if (right.includes(type)) return [type];
     if (type === "integer" && right.includes("number")) return [type];
     return type === "number" && right.includes("integer") ? (["integer"] as const) : [];
   });
-  return merged.length > 1 ? merged : merged[0];
+  return commonTypes.length > 1 ? commonTypes : commonTypes[0];
 }
 
 /** Returns the values of an `enum` that have a type. */
 export function valuesOfType(values: readonly unknown[], type: string): unknown[] {
   return values.filter((value) => {
-    const found = typeOfValue(value);
-    return found === type || (type === "number" && found === "integer");
+    const typeName = typeOfValue(value);
+    return typeName === type || (type === "number" && typeName === "integer");
   });
 }

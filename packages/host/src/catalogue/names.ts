@@ -67,8 +67,8 @@ const MAX_READ_CHARS = 256;
 
 /** Returns the ASCII letters, digits and dashes of a name. Accents are removed, and `_` replaces other characters. */
 function readable(name: string): string {
-  const decomposed = name.slice(0, MAX_READ_CHARS).normalize("NFKD").replaceAll(/\p{M}/gu, "");
-  return decomposed.replaceAll(/[^a-zA-Z0-9-]+/g, "_").replaceAll(/^_+|_+$/g, "");
+  const letters = name.slice(0, MAX_READ_CHARS).normalize("NFKD").replaceAll(/\p{M}/gu, "");
+  return letters.replaceAll(/[^a-zA-Z0-9-]+/g, "_").replaceAll(/^_+|_+$/g, "");
 }
 
 function hashOf(server: string, tool: string): string {
@@ -81,6 +81,6 @@ function hashOf(server: string, tool: string): string {
 
 /** Returns the name of a prompt: `server:prompt`. A colon or percent sign in the server's name is percent-encoded. */
 export function promptName(server: string, prompt: string): string {
-  const encoded = server.replaceAll("%", "%25").replaceAll(":", "%3A");
-  return `${encoded}:${prompt}`;
+  const serverPart = server.replaceAll("%", "%25").replaceAll(":", "%3A");
+  return `${serverPart}:${prompt}`;
 }

@@ -127,17 +127,17 @@ const rules: ReadonlyMap<ProviderName, ProviderRules> = new Map([
 
 /** Returns the rules of a provider. */
 export function rulesOf(provider: ProviderName): ProviderRules {
-  const found = rules.get(provider);
-  if (found) return found;
+  const providerRules = rules.get(provider);
+  if (providerRules) return providerRules;
   throw new Error(`Provider "${provider}" is unknown. Use one of: ${[...rules.keys()].join(", ")}.`);
 }
 
 /** Returns the intersection of the rules of some tables. */
 function prepare(tables: readonly ProviderTable[]): ProviderRules {
-  const accepted = tables.map((table) => new Set(table.keywords.flatMap(({ value }) => value)));
+  const keywordSets = tables.map((table) => new Set(table.keywords.flatMap(({ value }) => value)));
   const formats = tables.flatMap((table) => (table.formats ? [new Set(table.formats.value)] : []));
   return {
-    keywords: intersection(accepted) ?? new Set(),
+    keywords: intersection(keywordSets) ?? new Set(),
     refusedAtRoot: new Set(tables.flatMap((table) => table.refusedAtRoot.flatMap(({ value }) => value))),
     restrictions: new Set(tables.flatMap((table) => table.restrictions.map(({ value }) => value))),
     propertyNames: tables.flatMap(({ propertyNames }) => (propertyNames ? [propertyNames.value] : [])),
@@ -150,6 +150,6 @@ function prepare(tables: readonly ProviderTable[]): ProviderRules {
 }
 
 function intersection(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> | undefined {
-  const [first, ...others] = sets;
-  return first && new Set([...first].filter((value) => others.every((set) => set.has(value))));
+  const [first, ...furtherSets] = sets;
+  return first && new Set([...first].filter((value) => furtherSets.every((set) => set.has(value))));
 }

@@ -24,13 +24,13 @@ export interface CallToCheck {
 
 /** The decision on a tool call. `arguments` are those to send. `message` is for the model. */
 export type CallDecision =
-  | { readonly allowed: true; readonly arguments: JsonObject; readonly isEdited: boolean }
-  | { readonly allowed: false; readonly message: string };
+  | { readonly isAllowed: true; readonly arguments: JsonObject; readonly isEdited: boolean }
+  | { readonly isAllowed: false; readonly message: string };
 
 /** The decision of the rules and of earlier answers. */
 interface Verdict {
   readonly decision: Decision;
-  readonly by: "rule" | "remembered";
+  readonly source: "rule" | "remembered";
   readonly rule?: Rule;
 }
 
@@ -89,34 +89,34 @@ export class CallConsent {
   async #judge({ tool }: CallToCheck, args: JsonObject): Promise<Verdict> {
     const subject = this.#subjectOf(tool, args);
     const match = matchRules([...(this.#parts.policy.rules ?? []), ...(await this.#file.read())], subject);
-    if (match && match.decision !== "allow") return { ...match, by: "rule" };
-    if (match) return { ...match, by: match.rule.definition === undefined ? "rule" : "remembered" };
+    if (match && match.decision !== "allow") return { ...match, source: "rule" };
+    if (match) return { ...match, source: match.rule.definition === undefined ? "rule" : "remembered" };
     const isAllowed = this.#allowed.get(tool.server)?.has(sessionKey(subject));
-    return { decision: isAllowed ? "allow" : "ask", by: "remembered" };
+    return { decision: isAllowed ? "allow" : "ask", source: "remembered" };
   }
 
-  #apply({ decision, by, rule }: Verdict, call: CallToCheck, args: JsonObject): CallDecision {
-    const reason = { by, args, ...(rule && { rule }) };
+  #apply({ decision, source, rule }: Verdict, call: CallToCheck, args: JsonObject): CallDecision {
+    const reason = { by: source, args, ...(rule && { rule }) };
     return decision === "deny" ? this.#refuse(call, reason) : this.#admit(call, args, reason);
   }
 
   /** Applies the answer of the person. Without a valid answer the call is denied. */
   async #applyAnswer(answer: ApprovalAnswer | undefined, call: CallToCheck, args: JsonObject): Promise<CallDecision> {
-    const edited = answer?.arguments === undefined ? args : asJson(answer.arguments);
-    if (answer?.action !== "allow" || !edited) {
+    const finalArgs = answer?.arguments === undefined ? args : asJson(answer.arguments);
+    if (answer?.action !== "allow" || !finalArgs) {
       notify(call, "denied");
       return this.#refuse(call, { by: this.#isUsable(call) ? "person" : "unreviewed", args }, answer?.reason);
     }
-    const isEdited = canonicalJson(edited) !== canonicalJson(args);
+    const isEdited = canonicalJson(finalArgs) !== canonicalJson(args);
     if (isEdited) {
-      const { decision, rule } = await this.#judge(call, edited);
+      const { decision, rule } = await this.#judge(call, finalArgs);
       if (decision === "deny") {
         notify(call, "denied");
-        return this.#refuse(call, { by: "rule", args: edited, ...(rule && { rule }), isEdited });
+        return this.#refuse(call, { by: "rule", args: finalArgs, ...(rule && { rule }), isEdited });
       }
     }
-    const decision = this.#admit(call, edited, { by: "person", ...(isEdited && { isEdited }) });
-    notify(call, decision.allowed ? "approved" : "denied");
+    const decision = this.#admit(call, finalArgs, { by: "person", ...(isEdited && { isEdited }) });
+    notify(call, decision.isAllowed ? "approved" : "denied");
     return decision;
   }
 
@@ -124,7 +124,7 @@ export class CallConsent {
   #admit(call: CallToCheck, args: JsonObject, reason: Reason): CallDecision {
     if (!this.#isUsable(call)) return this.#refuse(call, { by: "unreviewed", args });
     this.#record(call, "allowed", { ...reason, args });
-    return { allowed: true, arguments: args, isEdited: reason.isEdited === true };
+    return { isAllowed: true, arguments: args, isEdited: reason.isEdited === true };
   }
 
   /** Records a denial, and returns it with a message for the model. The message does not contain the rule. */
@@ -132,7 +132,7 @@ export class CallConsent {
     this.#record(call, "denied", reason);
     const name = `The tool ${JSON.stringify(call.tool.tool.name)} of the server ${JSON.stringify(call.tool.server)}`;
     const why = typeof words === "string" && words !== "" ? ` Reason: ${words}` : "";
-    return { allowed: false, message: `${name} was not called: ${explain(reason.by)}${why}` };
+    return { isAllowed: false, message: `${name} was not called: ${explain(reason.by)}${why}` };
   }
 
   #record({ tool }: CallToCheck, outcome: DecisionRecord["outcome"], { args, ...reason }: Reason): void {
@@ -188,8 +188,8 @@ function checkedAnswer(answer: ApprovalAnswer): ApprovalAnswer {
   );
 }
 
-function explain(by: DecisionRecord["by"]): string {
-  switch (by) {
+function explain(cause: DecisionRecord["by"]): string {
+  switch (cause) {
     case "rule":
       return "a rule of the user denies this call. Do not try it again. Ask the user if there is no other way.";
     case "unreviewed":

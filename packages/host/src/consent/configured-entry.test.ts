@@ -57,7 +57,7 @@ function session({ storage = memoryState(), policy = {}, remember, renderer }: S
       const subject = { server: "files", target, entry: given };
       await fixture.consent.trust.require(subject, never);
       await fixture.consent.definitions.review({ ...subject, lists: listsOf([tool]) }, never);
-      return (await fixture.consent.calls.check(callOf(tool), never)).allowed;
+      return (await fixture.consent.calls.check(callOf(tool), never)).isAllowed;
     },
   };
 }
@@ -232,7 +232,7 @@ test("without a storage, an answer holds for the session, and nothing else is tr
   const failing: StateStorage = {
     read: () => Promise.reject(new Error("disk")),
     update: () => Promise.reject(new Error("disk")),
-    settled: () => Promise.resolve(),
+    waitForUpdates: () => Promise.resolve(),
   };
   const { asked, errors, consent } = session({ storage: failing });
   const subject = { server: "files", target, entry };

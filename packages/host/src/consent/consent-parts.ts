@@ -45,7 +45,7 @@ export interface ConsentParts extends Omit<ConsentOptions, "onDecision" | "onErr
 
 /** Returns the shared parts. */
 export function consentParts(options: ConsentOptions): ConsentParts {
-  const { onDecision, onError, env = process.env, ...others } = options;
+  const { onDecision, onError, env = process.env, ...sharedOptions } = options;
   const inOrder = createQuestionQueue();
   let open = 0;
   const queue: QuestionQueue = (question, signal) => {
@@ -54,21 +54,21 @@ export function consentParts(options: ConsentOptions): ConsentParts {
   };
   const report = (server: string | undefined, error: Error): void => ignoreErrors(() => onError(server, error));
   // Without the key of the user, no stored consent applies, and consent of this session still does.
-  const unstored = randomUUID();
+  const sessionKey = randomUUID();
   return {
-    ...others,
+    ...sharedOptions,
     async identify({ target, entry }) {
       if (!entry) return identityOfTarget(target, env);
-      const hash = await keyedHash(others.storage).catch((error: Error) => {
+      const hash = await keyedHash(sharedOptions.storage).catch((error: Error) => {
         report(undefined, error);
-        return (digest: string) => `${unstored} ${digest}`;
+        return (digest: string) => `${sessionKey} ${digest}`;
       });
       return identityOfEntry(entry, hash(entry.digest));
     },
     queue,
     isAsking: () => open > 0,
     report,
-    decide: (decision) => ignoreErrors(() => onDecision({ at: others.clock.now(), ...decision })),
+    decide: (decision) => ignoreErrors(() => onDecision({ at: sharedOptions.clock.now(), ...decision })),
     async ask(server, question, signal) {
       try {
         return await queue(question, signal);
@@ -93,15 +93,15 @@ export type QuestionQueue = <T>(ask: () => Awaitable<T>, signal: AbortSignal) =>
 export function createQuestionQueue(): QuestionQueue {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(ask: () => Awaitable<T>, signal: AbortSignal): Promise<T> => {
-    const before = last;
-    const asked = (async () => {
-      await before;
+    const earlier = last;
+    const question = (async () => {
+      await earlier;
       signal.throwIfAborted();
       return ask();
     })();
-    const answered = unlessAborted(asked, signal);
+    const answer = unlessAborted(question, signal);
     // The next question waits for this answer, and for the questions before this one, also if this one is aborted earlier.
-    last = before.then(() => answered).catch(() => {});
-    return answered;
+    last = earlier.then(() => answer).catch(() => {});
+    return answer;
   };
 }

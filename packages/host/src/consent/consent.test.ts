@@ -30,7 +30,7 @@ test("the answers of a person hold for the next host that uses the same folder",
   const next = consentFixture({ storage: fileState(folder) });
   await next.consent.trust.require({ server: "files", target }, never);
   expect((await next.review([tool])).lists.tools).toEqual([tool]);
-  expect(await next.consent.calls.check(callOf(tool), never)).toMatchObject({ allowed: true });
+  expect(await next.consent.calls.check(callOf(tool), never)).toMatchObject({ isAllowed: true });
   expect(next.decisions.map(({ subject, by }) => `${subject} ${by}`)).toEqual(["trust remembered", "call remembered"]);
   expect([...first.errors, ...next.errors]).toEqual([]);
 });

@@ -220,7 +220,7 @@ test("pins that cannot be read make all definitions unusable, and are not overwr
   const broken: StateStorage = {
     read: async (name) => (name.startsWith("pins/") ? "{" : storage.read(name)),
     update: (name, change) => storage.update(name, (before) => (damaged = change(before) ?? "")),
-    settled: () => storage.settled(),
+    waitForUpdates: () => storage.waitForUpdates(),
   };
   const renderer = reviewer("all");
   const host = consentFixture({ storage: broken, renderer, policy: { review: "changes" } });

@@ -36,13 +36,13 @@ interface ReviewState {
   /** The definitions of the newest lists. */
   live: ReadonlyMap<string, LiveDefinition>;
   /** The hashes of accepted definitions by their keys. */
-  accepted: Map<string, string>;
+  acceptedHashes: Map<string, string>;
   /** Accepted definitions that could not be stored. */
-  readonly unstored: Map<string, string>;
+  readonly unstoredHashes: Map<string, string>;
   /** Resolves when the accepted definitions of the last review are stored. Never rejects. */
   storing: Promise<void>;
   /** Denied definitions, and those that nobody could be asked for: key and hash. */
-  readonly denied: Set<string>;
+  readonly denials: Set<string>;
   /** Whether the first list was reviewed. */
   hasReviewed: boolean;
 }
@@ -79,7 +79,7 @@ export class DefinitionReview {
     state.live = live;
     return state.reviews(async () => {
       const waiting = await this.#reviewChanges({ subject, state, live }, signal);
-      return { ...usableOnly(subject, (kind, named) => this.isUsable(server, kind, named)), waiting };
+      return { ...usableOnly(subject, (kind, definition) => this.isUsable(server, kind, definition)), waiting };
     }, signal);
   }
 
@@ -88,7 +88,7 @@ export class DefinitionReview {
     const state = this.#states.get(server);
     const key = definitionKey(kind, name);
     const hash = state?.live.get(key)?.hash;
-    return hash !== undefined && state?.accepted.get(key) === hash && hashOrUndefined(kind, definition) === hash;
+    return hash !== undefined && state?.acceptedHashes.get(key) === hash && hashOrUndefined(kind, definition) === hash;
   }
 
   /** Returns the hash of the server's identity with the last review. Undefined before the first one. */
@@ -98,7 +98,7 @@ export class DefinitionReview {
 
   /** Forgets the denials of this session for a server, so that the person is asked again. */
   forgetDenials(server: string): void {
-    this.#states.get(server)?.denied.clear();
+    this.#states.get(server)?.denials.clear();
   }
 
   /** Forgets the definitions of a server. None is usable until the next review. */
@@ -113,43 +113,48 @@ export class DefinitionReview {
     // A review that is aborted still stores what was accepted. Without it, all of that would be new.
     await state.storing;
     const identity = (await identify(subject)).hash;
-    const pinned: PinnedServer = { server, identity };
-    const stored = await this.#readOrReport(pinned);
+    const pinnedServer: PinnedServer = { server, identity };
+    const reading = await this.#readOrReport(pinnedServer);
     // A later review may have started.
     signal.throwIfAborted();
     state.identity = identity;
-    const pins: Pins = stored?.pins ?? new Map();
-    state.accepted = new Map([...[...pins].map(([key, { hash }]) => [key, hash] as const), ...state.unstored]);
+    const pins: Pins = reading?.pins ?? new Map();
+    state.acceptedHashes = new Map([
+      ...[...pins].map(([key, { hash }]) => [key, hash] as const),
+      ...state.unstoredHashes,
+    ]);
     const changes = changesSince(pins, live).filter(
-      (change) => state.accepted.get(changeKey(change)) !== hashIn(live, change),
+      (change) => state.acceptedHashes.get(changeKey(change)) !== hashIn(live, change),
     );
     // If the pins cannot be read, nothing is accepted and nothing is written.
-    if (!stored) return changes;
+    if (!reading) return changes;
     // If the first list could not be stored, the next one is not the first one.
-    const acceptsUnseen = stored.pins === undefined && !state.hasReviewed && policy.review === "changes";
-    const { accepted, by } = acceptsUnseen
-      ? { accepted: changes, by: "configuration" as const }
+    const acceptsUnseen = reading.pins === undefined && !state.hasReviewed && policy.review === "changes";
+    const { acceptedChanges, by } = acceptsUnseen
+      ? { acceptedChanges: changes, by: "configuration" as const }
       : await this.#ask({ subject, state, live }, changes, signal);
     state.hasReviewed = true;
     for (const change of changes) {
-      const isAccepted = accepted.includes(change);
+      const isAccepted = acceptedChanges.includes(change);
       const denial = denialOf(live, change);
-      const wasDenied = state.denied.has(denial);
-      if (isAccepted) state.accepted.set(changeKey(change), hashIn(live, change));
-      else state.denied.add(denial);
+      const wasDenied = state.denials.has(denial);
+      if (isAccepted) state.acceptedHashes.set(changeKey(change), hashIn(live, change));
+      else state.denials.add(denial);
       if (wasDenied && !isAccepted) continue;
       decide({ subject: "definition", server, name: change.name, outcome: isAccepted ? "allowed" : "denied", by });
     }
     forgetAbsentDenials(state, live);
-    if (accepted.length > 0 || acceptsUnseen) {
+    if (acceptedChanges.length > 0 || acceptsUnseen) {
       const acceptedBy = by === "configuration" ? by : "person";
-      state.storing = addPins(storage, pinned, { accepted, by: acceptedBy, live }).catch((error: Error) => {
-        for (const change of accepted) state.unstored.set(changeKey(change), hashIn(live, change));
-        report(server, error);
-      });
+      state.storing = addPins(storage, pinnedServer, { changes: acceptedChanges, by: acceptedBy, live }).catch(
+        (error: Error) => {
+          for (const change of acceptedChanges) state.unstoredHashes.set(changeKey(change), hashIn(live, change));
+          report(server, error);
+        },
+      );
       await state.storing;
     }
-    return changes.filter((change) => !accepted.includes(change));
+    return changes.filter((change) => !acceptedChanges.includes(change));
   }
 
   /** Returns the accepted changes. All changes are one question, and a denied one is not asked for again. */
@@ -157,21 +162,21 @@ export class DefinitionReview {
     { subject: { server }, state, live }: Review,
     changes: readonly DefinitionChange[],
     signal: AbortSignal,
-  ): Promise<{ accepted: readonly DefinitionChange[]; by: DecisionRecord["by"] }> {
+  ): Promise<{ acceptedChanges: readonly DefinitionChange[]; by: DecisionRecord["by"] }> {
     const { review } = this.#parts.renderer;
-    if (!review) return { accepted: [], by: "no-renderer" };
-    const open = changes.filter((change) => !state.denied.has(denialOf(live, change)));
-    if (open.length === 0) return { accepted: [], by: "person" };
+    if (!review) return { acceptedChanges: [], by: "no-renderer" };
+    const open = changes.filter((change) => !state.denials.has(denialOf(live, change)));
+    if (open.length === 0) return { acceptedChanges: [], by: "person" };
     const question = async (): Promise<readonly DefinitionChange[]> =>
       acceptedIn(await review({ server, changes: open }, signal), open);
-    return { accepted: (await this.#parts.ask(server, question, signal)) ?? [], by: "person" };
+    return { acceptedChanges: (await this.#parts.ask(server, question, signal)) ?? [], by: "person" };
   }
 
-  async #readOrReport(pinned: PinnedServer): Promise<{ pins: Pins | undefined } | undefined> {
+  async #readOrReport(pinnedServer: PinnedServer): Promise<{ pins: Pins | undefined } | undefined> {
     try {
-      return { pins: await readPins(this.#parts.storage, pinned, this.#parts.policy.review) };
+      return { pins: await readPins(this.#parts.storage, pinnedServer, this.#parts.policy.review) };
     } catch (error) {
-      this.#parts.report(pinned.server, error as Error);
+      this.#parts.report(pinnedServer.server, error as Error);
       return undefined;
     }
   }
@@ -182,10 +187,10 @@ function newState(): ReviewState {
     reviews: createQuestionQueue(),
     identity: undefined,
     live: new Map(),
-    accepted: new Map(),
-    unstored: new Map(),
+    acceptedHashes: new Map(),
+    unstoredHashes: new Map(),
     storing: Promise.resolve(),
-    denied: new Set(),
+    denials: new Set(),
     hasReviewed: false,
   };
 }
@@ -200,10 +205,10 @@ function hashOrUndefined(kind: DefinitionKind, definition: unknown): string | un
 }
 
 /** A server that changes its definitions all the time must not fill the memory. */
-function forgetAbsentDenials({ denied }: ReviewState, live: Review["live"]): void {
+function forgetAbsentDenials({ denials }: ReviewState, live: Review["live"]): void {
   const present = new Set([...live].map(([key, { hash }]) => `${key} ${hash}`));
-  const absent = [...denied].filter((denial) => !present.has(denial));
-  for (const oldest of absent.slice(0, -maxAbsentDenials)) denied.delete(oldest);
+  const absent = [...denials].filter((denial) => !present.has(denial));
+  for (const oldest of absent.slice(0, -maxAbsentDenials)) denials.delete(oldest);
 }
 
 /** A renderer in another process returns copies of the changes, so they are compared by their keys. */

@@ -26,8 +26,8 @@ const hashes = new WeakMap<object, string>();
 /** Returns the hash of a definition, which is calculated once for each object. */
 export function liveHash(kind: DefinitionKind, definition: unknown): string {
   if (typeof definition !== "object" || definition === null) return hashOfDefinition(kind, definition);
-  const known = hashes.get(definition);
-  if (known !== undefined) return known;
+  const storedHash = hashes.get(definition);
+  if (storedHash !== undefined) return storedHash;
   const hash = hashOfDefinition(kind, definition);
   hashes.set(definition, hash);
   return hash;
@@ -43,13 +43,13 @@ export function liveDefinitions(
   { lists, instructions }: Definitions,
   onError: (error: Error) => void,
 ): Map<string, LiveDefinition> {
-  const found = new Map<string, LiveDefinition>();
+  const definitions = new Map<string, LiveDefinition>();
   const add = (kind: DefinitionKind, name: string, definition: unknown): void => {
     const key = definitionKey(kind, name);
     try {
       const hash = liveHash(kind, definition);
-      const first = found.get(key);
-      if (!first) found.set(key, { kind, name, definition, hash });
+      const first = definitions.get(key);
+      if (!first) definitions.set(key, { kind, name, definition, hash });
       else if (first.hash !== hash) throw new Error("The server has two different definitions with this name.");
     } catch (error) {
       onError(
@@ -62,13 +62,13 @@ export function liveDefinitions(
   for (const resource of lists.resources) add("resource", resource.uri, resource);
   for (const template of lists.templates) add("template", template.uriTemplate, template);
   if (instructions !== undefined) add("instructions", "", instructions);
-  return found;
+  return definitions;
 }
 
 /** Returns the definitions for which `isUsable` returns true. */
 export function usableOnly(
   { lists, instructions }: Definitions,
-  isUsable: (kind: DefinitionKind, named: NamedDefinition) => boolean,
+  isUsable: (kind: DefinitionKind, definition: NamedDefinition) => boolean,
 ): { lists: ServerLists; instructions: string | undefined } {
   return {
     lists: {

@@ -19,7 +19,7 @@ export interface IdentifiedServer {
 }
 
 /** Replaces a value that looks like a secret. */
-const hidden = "…";
+const ellipsis = "…";
 /** Query parameters whose values are secret. Unlike in the names of variables, a part of a word is enough: `sig` and `code` sign a URL. */
 const secretParameter = /key|token|secret|passw|pwd|auth|sig|code|credential|session|jwt/i;
 
@@ -95,7 +95,7 @@ function shownTable(
   show: (name: string, value: string) => string = shownValue,
 ): Record<string, string> {
   const entries = Object.entries(table).map(([name, value]) => [name, show(name, value)] as const);
-  return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  return Object.fromEntries(entries.toSorted(([one], [two]) => (one < two ? -1 : 1)));
 }
 
 /** Returns the hash of an identity with the names of its variables and headers in place of their values. */
@@ -135,15 +135,15 @@ function parsedUrl(text: string | URL): URL {
 
 /** Returns the URL without user name and password, and without values that look like secrets. */
 function shownUrl(url: URL): string {
-  const parts = url.pathname.split("/").map((part) => (randomText.test(part) ? hidden : part));
+  const parts = url.pathname.split("/").map((part) => (randomText.test(part) ? ellipsis : part));
   const query = url.search
     .slice(1)
     .split("&")
     .map((pair) => {
       const [name = "", ...value] = pair.split("=");
       const isSecret = secretParameter.test(name) || randomText.test(value.join("="));
-      if (value.length === 0) return randomText.test(name) ? hidden : name;
-      return isSecret ? `${name}=${hidden}` : pair;
+      if (value.length === 0) return randomText.test(name) ? ellipsis : name;
+      return isSecret ? `${name}=${ellipsis}` : pair;
     });
   return `${url.protocol}//${url.host}${parts.join("/")}${url.search === "" ? "" : `?${query.join("&")}`}`;
 }

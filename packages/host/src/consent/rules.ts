@@ -142,7 +142,7 @@ function checkPattern(value: unknown): string | undefined {
 }
 
 function checkAnnotations(value: unknown): string | undefined {
-  if (isObject(value) && Object.values(value).every((expected) => typeof expected === "boolean")) return undefined;
+  if (isObject(value) && Object.values(value).every((flag) => typeof flag === "boolean")) return undefined;
   return 'Use an object such as { "readOnlyHint": true }';
 }
 
@@ -182,7 +182,7 @@ export interface RulesFile {
  * it could affect are denied, or asked for if the rule was `ask`.
  */
 export function rulesFile(storage: StateStorage, clock: Clock, onError: (error: Error) => void): RulesFile {
-  let parsed: { readonly text: string | undefined; readonly rules: readonly Rule[] } = { text: undefined, rules: [] };
+  let latest: { readonly text: string | undefined; readonly rules: readonly Rule[] } = { text: undefined, rules: [] };
   let unreadable: string | undefined;
   /** The last reading, and the time of its start. */
   let reading: { readonly startedAt: number; readonly rules: Promise<readonly Rule[]> } | undefined;
@@ -191,8 +191,8 @@ export function rulesFile(storage: StateStorage, clock: Clock, onError: (error: 
     try {
       const text = await storage.read(fileName);
       unreadable = undefined;
-      if (text !== parsed.text) parsed = { text, rules: text === undefined ? [] : parseRules(text, onError) };
-      return parsed.rules;
+      if (text !== latest.text) latest = { text, rules: text === undefined ? [] : parseRules(text, onError) };
+      return latest.rules;
     } catch (error) {
       const { message } = error as Error;
       if (message !== unreadable) onError(error as Error);
@@ -219,12 +219,12 @@ export function rulesFile(storage: StateStorage, clock: Clock, onError: (error: 
 async function addRule(storage: StateStorage, rule: Rule): Promise<void> {
   const problem = problemOfRule(rule);
   if (problem !== undefined) throw invalid(`The rule cannot be remembered: ${problem}.`);
-  await storage.update(fileName, (before) => {
-    const rules = before === undefined ? [] : listIn(before);
+  await storage.update(fileName, (text) => {
+    const rules = text === undefined ? [] : listIn(text);
     const index = rules.findIndex((present) => problemOfRule(present) !== undefined);
     if (index !== -1) throw problemAt(index, problemOfRule(rules[index])!);
     const hash = hashOfJson(rule);
-    if (rules.some((present) => hashOfJson(present) === hash)) return before;
+    if (rules.some((present) => hashOfJson(present) === hash)) return text;
     return `${JSON.stringify({ rules: [...rules, rule] }, null, 2)}\n`;
   });
 }

@@ -9,7 +9,7 @@ import { parseState, type StateStorage, keyedHash } from "../state/state-storage
 
 /** A question that several calls wait for. */
 interface SharedQuestion {
-  readonly answered: Promise<boolean>;
+  readonly answer: Promise<boolean>;
   readonly stop: AbortController;
   waiting: number;
 }
@@ -33,14 +33,14 @@ export class ServerTrust {
   async require(subject: ServerSubject, signal: AbortSignal): Promise<void> {
     const { server } = subject;
     const { policy, renderer } = this.#parts;
-    const identified = await this.#parts.identify(subject);
-    const decide = (outcome: "allowed" | "denied", by: "configuration" | "remembered" | "no-renderer"): void =>
-      this.#parts.decide({ subject: "trust", server, outcome, by });
-    if (identified.identity.kind === "in-process" || policy.trust === "configured") {
+    const candidate = await this.#parts.identify(subject);
+    const decide = (outcome: "allowed" | "denied", reason: "configuration" | "remembered" | "no-renderer"): void =>
+      this.#parts.decide({ subject: "trust", server, outcome, by: reason });
+    if (candidate.identity.kind === "in-process" || policy.trust === "configured") {
       return decide("allowed", "configuration");
     }
-    if (await this.#isTrusted(identified.hash)) return decide("allowed", "remembered");
-    if (this.#denied.has(JSON.stringify([server, identified.hash]))) {
+    if (await this.#isTrusted(candidate.hash)) return decide("allowed", "remembered");
+    if (this.#denied.has(JSON.stringify([server, candidate.hash]))) {
       decide("denied", "remembered");
       throw notTrusted(server, denial);
     }
@@ -51,7 +51,7 @@ export class ServerTrust {
         'the host has no renderer to ask the user. Pass `renderer.trust`, or set `trust` of the policy to "configured"',
       );
     }
-    if (!(await joinQuestion(this.#question(server, identified), signal))) throw notTrusted(server, denial);
+    if (!(await joinQuestion(this.#question(server, candidate), signal))) throw notTrusted(server, denial);
   }
 
   /** Forgets the denials of this session for a server, so that the person is asked again. */
@@ -64,22 +64,22 @@ export class ServerTrust {
   }
 
   /** Returns the open question about a server, or asks one. */
-  #question(server: string, identified: IdentifiedServer): SharedQuestion {
-    const key = JSON.stringify([server, identified.hash]);
+  #question(server: string, candidate: IdentifiedServer): SharedQuestion {
+    const key = JSON.stringify([server, candidate.hash]);
     const open = this.#questions.get(key);
     // An aborted question has no answer for a new call.
     if (open && !open.stop.signal.aborted) return open;
     const stop = new AbortController();
-    const answered = askForTrust(this.#parts, { server, identified }, stop.signal)
+    const answer = askForTrust(this.#parts, { server, candidate }, stop.signal)
       .then((isTrusted) => {
-        if (isTrusted) this.#trusted.add(identified.hash);
+        if (isTrusted) this.#trusted.add(candidate.hash);
         else this.#denied.set(key, server);
         return isTrusted;
       })
       .finally(() => {
         if (this.#questions.get(key) === question) this.#questions.delete(key);
       });
-    const question: SharedQuestion = { answered, stop, waiting: 0 };
+    const question: SharedQuestion = { answer, stop, waiting: 0 };
     this.#questions.set(key, question);
     return question;
   }
@@ -91,7 +91,7 @@ const denial = "the user denied it. Reconnect the server to be asked again";
 async function joinQuestion(question: SharedQuestion, signal: AbortSignal): Promise<boolean> {
   question.waiting++;
   try {
-    return await unlessAborted(question.answered, signal);
+    return await unlessAborted(question.answer, signal);
   } finally {
     question.waiting--;
     if (question.waiting === 0 && signal.aborted) question.stop.abort(signal.reason);
@@ -101,16 +101,18 @@ async function joinQuestion(question: SharedQuestion, signal: AbortSignal): Prom
 /** Asks the person, records the decision and stores the trust. */
 async function askForTrust(
   parts: ConsentParts,
-  { server, identified }: { server: string; identified: IdentifiedServer },
+  { server, candidate }: { server: string; candidate: IdentifiedServer },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { identity, hash, remarks } = identified;
-  const before = (await entriesOf(parts)).findLast((entry) => entry.server === server && entry.hash !== hash);
-  const remarkOnChange = before ? [`Another program or address was trusted under the name "${server}" before.`] : [];
+  const { identity, hash, remarks } = candidate;
+  const predecessor = (await entriesOf(parts)).findLast((entry) => entry.server === server && entry.hash !== hash);
+  const remarkOnChange = predecessor
+    ? [`Another program or address was trusted under the name "${server}" before.`]
+    : [];
   const request: TrustRequest = {
     server,
     identity,
-    previous: before && (await previousIdentity(parts.storage, before, identity)),
+    previous: predecessor && (await previousIdentity(parts.storage, predecessor, identity)),
     remarks: [...remarkOnChange, ...remarks],
   };
   const answer = await parts.ask<TrustAnswer>(server, () => parts.renderer.trust!(request, signal), signal);
@@ -118,7 +120,7 @@ async function askForTrust(
   parts.decide({ subject: "trust", server, outcome: isTrusted ? "allowed" : "denied", by: "person" });
   if (!isTrusted) return false;
   // If the answer cannot be stored, it holds for this session.
-  await addTrusted(parts.storage, server, { ...identified, at: parts.clock.now() }).catch((error: Error) => {
+  await addTrusted(parts.storage, server, { ...candidate, time: parts.clock.now() }).catch((error: Error) => {
     parts.report(server, error);
   });
   return true;
@@ -156,7 +158,7 @@ interface TrustFile {
 
 const fileName = "trust.json";
 /** The text by which `redact` replaces a secret. */
-const hidden = "[redacted]";
+const placeholder = "[redacted]";
 /** Maximum identities in the file. The oldest ones are removed, and are asked for again. */
 const maxEntries = 1_000;
 
@@ -173,11 +175,11 @@ async function readTrusted(storage: StateStorage): Promise<readonly TrustedServe
 async function previousIdentity(
   storage: StateStorage,
   { identity }: TrustedServer,
-  later: ServerIdentity,
+  laterIdentity: ServerIdentity,
 ): Promise<ServerIdentity> {
-  const compare = async (stored: Table = {}, now: Table = {}): Promise<Record<string, string>> => {
+  const compare = async (hashTable: Table = {}, now: Table = {}): Promise<Record<string, string>> => {
     const hashes = await hashedTable(storage, now);
-    const entries = Object.entries(stored).map(([name, hash]) => [
+    const entries = Object.entries(hashTable).map(([name, hash]) => [
       name,
       hash === hashes[name] ? now[name]! : "(another value)",
     ]);
@@ -185,8 +187,8 @@ async function previousIdentity(
   };
   return {
     ...identity,
-    ...(identity.environment && { environment: await compare(identity.environment, later.environment) }),
-    ...(identity.headers && { headers: await compare(identity.headers, later.headers) }),
+    ...(identity.environment && { environment: await compare(identity.environment, laterIdentity.environment) }),
+    ...(identity.headers && { headers: await compare(identity.headers, laterIdentity.headers) }),
   };
 }
 
@@ -194,20 +196,20 @@ async function previousIdentity(
 async function addTrusted(
   storage: StateStorage,
   server: string,
-  trust: IdentifiedServer & { at: number },
+  trust: IdentifiedServer & { time: number },
 ): Promise<void> {
-  const { command, environment, headers, ...others } = trust.identity;
+  const { command, environment, headers, ...facts } = trust.identity;
   const identity: ServerIdentity = {
-    ...others,
+    ...facts,
     ...(command && { command: withoutSecrets(command) }),
     ...(environment && { environment: await hashedTable(storage, environment) }),
     ...(headers && { headers: await hashedTable(storage, headers) }),
   };
-  const entry: TrustedServer = { hash: trust.hash, server, identity, trustedAt: trust.at };
-  await storage.update(fileName, (before) => {
-    const present = before === undefined ? [] : parseState(fileName, before, isTrustFile).trusted;
-    const others = present.filter(({ hash, server }) => hash !== entry.hash || server !== entry.server);
-    const file: TrustFile = { version: 1, trusted: [...others, entry].slice(-maxEntries) };
+  const entry: TrustedServer = { hash: trust.hash, server, identity, trustedAt: trust.time };
+  await storage.update(fileName, (text) => {
+    const present = text === undefined ? [] : parseState(fileName, text, isTrustFile).trusted;
+    const otherEntries = present.filter(({ hash, server }) => hash !== entry.hash || server !== entry.server);
+    const file: TrustFile = { version: 1, trusted: [...otherEntries, entry].slice(-maxEntries) };
     return `${JSON.stringify(file, null, 2)}\n`;
   });
 }
@@ -226,10 +228,11 @@ function withoutSecrets(words: readonly string[]): string[] {
   const [command = "", ...args] = words;
   const secrets = secretsOf({ command, args }).filter((secret) => secret !== "");
   return words.map((text, index) => {
-    const before = words[index - 1];
-    const word = secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
-    const isNamed = before !== undefined && redact(`${before} ${word}`) === `${before} ${hidden}`;
-    return isNamed ? hidden : redact(word);
+    const precedingWord = words[index - 1];
+    const word = secrets.reduce((result, secret) => result.replaceAll(secret, placeholder), text);
+    const isNamed =
+      precedingWord !== undefined && redact(`${precedingWord} ${word}`) === `${precedingWord} ${placeholder}`;
+    return isNamed ? placeholder : redact(word);
   });
 }
 

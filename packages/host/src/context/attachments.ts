@@ -40,7 +40,7 @@ class AttachedResource {
     return { ...this.#name, isStale: this.#isStale, isFollowed: this.#isFollowed, error: this.#error };
   }
 
-  get stored(): StoredAttachment {
+  get storedForm(): StoredAttachment {
     return { ...this.#name, contentHash: this.#contentHash };
   }
 
@@ -116,9 +116,11 @@ export class Attachments {
   // One refresh at a time, because two would add the same content twice.
   #refreshing: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: AttachmentParts, stored: readonly StoredAttachment[]) {
+  constructor(parts: AttachmentParts, storedAttachments: readonly StoredAttachment[]) {
     this.#parts = parts;
-    this.#resources = new Map(stored.map((entry) => [resourceKey(entry), new AttachedResource(parts, entry)]));
+    this.#resources = new Map(
+      storedAttachments.map((entry) => [resourceKey(entry), new AttachedResource(parts, entry)]),
+    );
   }
 
   async attach({ server, uri }: ResourceName, options: ContextOptions): Promise<Attachment> {
@@ -158,7 +160,7 @@ export class Attachments {
   }
 
   toJSON(): readonly StoredAttachment[] {
-    return Array.from(this.#resources.values(), ({ stored }) => stored);
+    return Array.from(this.#resources.values(), ({ storedForm }) => storedForm);
   }
 
   async close(): Promise<void> {
@@ -169,14 +171,14 @@ export class Attachments {
   }
 
   async #refreshAll(options: ContextOptions): Promise<readonly Attachment[]> {
-    const changed: Attachment[] = [];
+    const changedAttachments: Attachment[] = [];
     for (const resource of Array.from(this.#resources.values())) {
       options.signal?.throwIfAborted();
       // The error is a member of the attachment. One unavailable resource must not prevent a run.
-      if (await resource.refresh(options).catch(() => false)) changed.push(resource.current);
+      if (await resource.refresh(options).catch(() => false)) changedAttachments.push(resource.current);
     }
     options.signal?.throwIfAborted();
-    return changed;
+    return changedAttachments;
   }
 }
 

@@ -3,7 +3,7 @@ import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { ResultStore } from "../conversation/server-text.ts";
 import { ActiveRun } from "../loop/run.ts";
-import { answered, scriptedStream, testCatalogue, testParts, untilAborted } from "../loop/testing/run-fixtures.ts";
+import { answerStep, scriptedStream, testCatalogue, testParts, untilAborted } from "../loop/testing/run-fixtures.ts";
 import type { Conversation, ResourceName } from "./conversation-context.ts";
 import { type ConversationParts, type ServerCompletion, createConversation } from "./create-conversation.ts";
 
@@ -370,7 +370,7 @@ describe("a run with a conversation", () => {
     await conversation.attach(note);
     conversation.user("What does it say?");
     change("note://1", "Second");
-    const model = scriptedStream([answered, answered]);
+    const model = scriptedStream([answerStep, answerStep]);
     const runParts = testParts(model.stream);
     const end = await new ActiveRun(runParts, { conversation }).finished;
     expect(JSON.stringify(model.requests[0]?.messages)).toContain("Second");
@@ -388,7 +388,7 @@ describe("a run with a conversation", () => {
     const model = scriptedStream([
       async function* () {
         await conversation.attach(note);
-        yield* answered;
+        yield* answerStep;
       },
     ]);
     await new ActiveRun(testParts(model.stream), { conversation }).finished;

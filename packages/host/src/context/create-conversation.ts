@@ -52,11 +52,11 @@ export interface ServerCompletion {
 }
 
 /** Returns an empty conversation, or the one that `toJSON` stored. Throws a `TypeError` if the stored one is invalid. */
-export function createConversation(parts: ConversationParts, stored?: unknown): Conversation {
-  const json = stored === undefined ? undefined : readConversationJson(stored);
+export function createConversation(parts: ConversationParts, storedConversation?: unknown): Conversation {
+  const json = storedConversation === undefined ? undefined : readConversationJson(storedConversation);
   const limits: TextLimits = { maxBytes: parts.maxTextBytes ?? 32 * 1024, store: parts.results };
   let messages: readonly Message[] = json?.messages ?? [];
-  const add = (...added: readonly Message[]): void => void (messages = [...messages, ...added]);
+  const add = (...newMessages: readonly Message[]): void => void (messages = [...messages, ...newMessages]);
   const attachments = new Attachments(
     { readResource: parts.readResource, watch: parts.watch, limits, addMessage: add },
     json?.attachments ?? [],
@@ -83,9 +83,9 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
     async prompt(name, args = {}, options = {}) {
       const prompt = promptNamed(parts.catalogue(), name);
       checkPromptArguments(prompt, args);
-      const expanded = promptMessages(prompt, await parts.getPrompt(name, args, options), limits);
-      add(...expanded);
-      return expanded;
+      const promptParts = promptMessages(prompt, await parts.getPrompt(name, args, options), limits);
+      add(...promptParts);
+      return promptParts;
     },
     async callTool(name, args, options = {}) {
       const call = { tool: toolNamed(parts.catalogue(), name), arguments: args };
@@ -153,17 +153,17 @@ interface CompletionTarget {
   readonly names: ReadonlySet<string>;
 }
 
-function completionTarget(catalogue: Catalogue, of: CompletionRequest["of"]): CompletionTarget {
-  if (typeof of === "string") {
-    const { server, prompt } = promptNamed(catalogue, of);
+function completionTarget(catalogue: Catalogue, target: CompletionRequest["of"]): CompletionTarget {
+  if (typeof target === "string") {
+    const { server, prompt } = promptNamed(catalogue, target);
     const names = new Set(argumentsOf(prompt).map(({ name }) => name));
     return { server, ref: { type: "ref/prompt", name: prompt.name }, names };
   }
-  checkTemplate(catalogue, of);
+  checkTemplate(catalogue, target);
   return {
-    server: of.server,
-    ref: { type: "ref/resource", uri: of.uriTemplate },
-    names: new Set(templateVariables(of.uriTemplate).map(({ name }) => name)),
+    server: target.server,
+    ref: { type: "ref/resource", uri: target.uriTemplate },
+    names: new Set(templateVariables(target.uriTemplate).map(({ name }) => name)),
   };
 }
 
@@ -171,8 +171,8 @@ const MAX_MESSAGES = 200;
 
 /** Returns the arguments of a prompt that have a name. The entries of the list can have any type. */
 function argumentsOf(prompt: CataloguePrompt["prompt"]): { name: string; isRequired: boolean }[] {
-  const listed: readonly unknown[] = prompt.arguments ?? [];
-  return listed.flatMap((argument) =>
+  const entries: readonly unknown[] = prompt.arguments ?? [];
+  return entries.flatMap((argument) =>
     isObject(argument) && typeof argument.name === "string"
       ? [{ name: argument.name, isRequired: argument.required === true }]
       : [],
@@ -182,14 +182,14 @@ function argumentsOf(prompt: CataloguePrompt["prompt"]): { name: string; isRequi
 /** Checks the arguments of a prompt. Throws a `TypeError` that names the missing and unknown ones. */
 function checkPromptArguments({ name, prompt }: CataloguePrompt, args: Readonly<Record<string, string>>): void {
   const argNames = Object.keys(args);
-  const known = argumentsOf(prompt);
-  const missing = known.filter((argument) => argument.isRequired && !argNames.includes(argument.name));
+  const promptArguments = argumentsOf(prompt);
+  const missing = promptArguments.filter((argument) => argument.isRequired && !argNames.includes(argument.name));
   if (missing.length > 0) {
     throw new TypeError(
       `The prompt "${name}" requires the arguments ${missing.map((argument) => argument.name).join(", ")}.`,
     );
   }
-  const names = new Set(known.map((argument) => argument.name));
+  const names = new Set(promptArguments.map((argument) => argument.name));
   const unknown = argNames.filter((argument) => !names.has(argument));
   if (unknown.length > 0) {
     const all = names.size === 0 ? "It has no arguments." : `It has: ${[...names].join(", ")}.`;

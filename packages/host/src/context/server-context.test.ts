@@ -5,7 +5,7 @@ import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import { ResultStore } from "../conversation/server-text.ts";
 import { ActiveRun } from "../loop/run.ts";
-import { answered, call, finish, scriptedStream, testParts } from "../loop/testing/run-fixtures.ts";
+import { answerStep, call, finish, scriptedStream, testParts } from "../loop/testing/run-fixtures.ts";
 import { type ConversationParts, createConversation } from "./create-conversation.ts";
 
 const texts = new Map([["1", "Buy milk."]]);
@@ -89,7 +89,7 @@ test.each(["2025-11-25", "2026-07-28"])("a conversation with a server of revisio
     status: "result",
     result: await client.callToolResult(tool.tool.name, args, { signal }),
   });
-  const model = scriptedStream([[call("read"), finish("tool-calls")], answered]);
+  const model = scriptedStream([[call("read"), finish("tool-calls")], answerStep]);
   const parts = testParts(model.stream, { callTool, catalogue: () => catalogue });
   const { reason, messages } = await new ActiveRun(parts, { conversation }).finished;
   expect(reason).toBe("answered");

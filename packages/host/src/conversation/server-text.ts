@@ -86,17 +86,17 @@ const FIRST_PART_BYTES = 8 * 1024;
 export function serverTextParts(server: ServerText, limits: TextLimits): TextPart[] {
   const text = cutText(server.text, MAX_KEPT_LENGTH);
   const isWhole = server.text.length <= MAX_KEPT_LENGTH;
-  const labelled = (part: string): TextPart => labelledPart({ ...server, text: part });
-  if (isWhole && isWithin(text, limits.maxBytes)) return [labelled(text)];
+  const toLabelledPart = (part: string): TextPart => labelledPart({ ...server, text: part });
+  if (isWhole && isWithin(text, limits.maxBytes)) return [toLabelledPart(text)];
 
   const content = Buffer.from(text, "utf8");
   const { handle } = limits.store.keep({ kind: server.kind, origin: server.origin, content });
   const first = readPart(content, { offset: 0, length: Math.min(FIRST_PART_BYTES, limits.maxBytes) });
-  const removed = isWhole ? "" : ` Only the first ${content.length} of ${utf8Bytes(server.text)} bytes are kept.`;
+  const removalNote = isWhole ? "" : ` Only the first ${content.length} of ${utf8Bytes(server.text)} bytes are kept.`;
   const remark =
-    `The text has ${content.length} bytes, and the part above ends at byte ${first.end}.${removed} ` +
+    `The text has ${content.length} bytes, and the part above ends at byte ${first.end}.${removalNote} ` +
     `Read on with read_result: { "handle": "${handle}", "offset": ${first.end} }, or search in it with "find".`;
-  return [labelled(first.text), { type: "text", text: remark }];
+  return [toLabelledPart(first.text), { type: "text", text: remark }];
 }
 
 function labelledPart({ kind, origin, text }: ServerText): TextPart {
@@ -172,23 +172,23 @@ export class ResultStore {
   }
 
   keep(text: Omit<KeptText, "handle">): KeptText {
-    const kept = { ...text, handle: `r_${randomBytes(12).toString("base64url")}` };
-    this.#texts.set(kept.handle, kept);
-    this.#bytes += kept.content.length;
+    const entry = { ...text, handle: `r_${randomBytes(12).toString("base64url")}` };
+    this.#texts.set(entry.handle, entry);
+    this.#bytes += entry.content.length;
     for (const oldest of this.#texts.values()) {
-      if (this.#bytes <= this.#maxBytes || oldest === kept) break;
+      if (this.#bytes <= this.#maxBytes || oldest === entry) break;
       this.#texts.delete(oldest.handle);
       this.#bytes -= oldest.content.length;
     }
-    return kept;
+    return entry;
   }
 
   find(handle: string): KeptText | undefined {
-    const kept = this.#texts.get(handle);
-    if (!kept) return undefined;
+    const entry = this.#texts.get(handle);
+    if (!entry) return undefined;
     this.#texts.delete(handle);
-    this.#texts.set(handle, kept);
-    return kept;
+    this.#texts.set(handle, entry);
+    return entry;
   }
 }
 

@@ -26,14 +26,15 @@ export interface ResultOf {
  * handles.
  */
 export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextLimits): ToolResultPart {
-  const labelled = (text: string): TextPart[] => serverTextParts({ kind: "result", origin: call.origin, text }, limits);
+  const toLabelledParts = (text: string): TextPart[] =>
+    serverTextParts({ kind: "result", origin: call.origin, text }, limits);
   if (outcome.status === "denied") {
     return hostResult(call, `The call was not run, because consent was denied. ${outcome.message}`);
   }
   if (outcome.status === "failed") {
     const effect = outcome.mayHaveRun ? "The server may have run it." : "The server did not run it.";
     const remark: TextPart = { type: "text", text: `The call failed. ${effect}` };
-    return part(call, [remark, ...labelled(outcome.message)], true);
+    return part(call, [remark, ...toLabelledParts(outcome.message)], true);
   }
   const { result, mismatch } = outcome;
   try {
@@ -44,7 +45,7 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
       ? [{ type: "text" as const, text: "The tool returned no content." }]
       : text === ""
         ? []
-        : labelled(text);
+        : toLabelledParts(text);
     const remarks = mismatch === undefined ? [] : [uncheckedRemark(effect, mismatch)];
     return part(call, [...texts, ...files, ...remarks], result.isError === true);
   } catch (error) {

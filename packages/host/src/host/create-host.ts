@@ -39,7 +39,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
       // Also if a conversation cannot be closed.
       await servers.close().finally(() => parts.watchdog.close());
       // A definition may be accepted at this moment. The folder is not used after the host is closed.
-      await parts.storage.settled();
+      await parts.storage.waitForUpdates();
     }
   };
   let closing: Promise<void> | undefined;

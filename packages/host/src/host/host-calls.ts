@@ -86,8 +86,8 @@ async function watch(
     const message = `The server ${JSON.stringify(name)} does not send updates of resources.`;
     throw new LocalError("not_capable", message);
   }
-  const { stop, opened } = server.watch(uri, listener);
-  await opened;
+  const { stop, acknowledgment } = server.watch(uri, listener);
+  await acknowledgment;
   return stop;
 }
 

@@ -59,7 +59,7 @@ export function hostParts(options: HostOptions, isServer: (name: string) => bool
   const onDecision = (decision: DecisionRecord): void => events.emit({ type: "decision", decision });
   const catalogue = createCatalogue({
     provider: options.provider,
-    reserved: hostToolNames,
+    reservedNames: hostToolNames,
     onChange: (change) => events.emit({ type: "catalogue", change }),
     onLoss: (loss) => events.emit({ type: "loss", loss }),
     onError,
@@ -111,8 +111,8 @@ export function hostContext(): HostContext {
     contextFor(scope, server) {
       const texts = new Map<string, string[]>();
       for (const { messages } of conversations) {
-        for (const { from, text } of messages.flatMap(serverTexts)) {
-          if (scope === "allServers" || from === server) texts.set(from, [...(texts.get(from) ?? []), text]);
+        for (const { source, text } of messages.flatMap(serverTexts)) {
+          if (scope === "allServers" || source === server) texts.set(source, [...(texts.get(source) ?? []), text]);
         }
       }
       return [...texts].map(([name, parts]): ServerContext => ({ server: name, text: newest(parts) }));
@@ -120,24 +120,24 @@ export function hostContext(): HostContext {
   };
 }
 
-function serverTexts(message: Message): { from: string; text: string }[] {
+function serverTexts(message: Message): { source: string; text: string }[] {
   if (typeof message.content === "string") return [];
   return message.content.flatMap((part) => {
     const inner = part.type === "tool-result" ? part.content : [part];
     return inner.flatMap((item) =>
-      item.type === "text" && item.from ? [{ from: item.from.server, text: item.text }] : [],
+      item.type === "text" && item.from ? [{ source: item.from.server, text: item.text }] : [],
     );
   });
 }
 
 /** Returns the newest texts within the limit, in their order. */
 function newest(parts: readonly string[]): string {
-  const kept: string[] = [];
+  const newestTexts: string[] = [];
   let length = 0;
   for (const text of parts.toReversed()) {
     length += text.length;
     if (length > MAX_CHARS) break;
-    kept.unshift(text);
+    newestTexts.unshift(text);
   }
-  return kept.join("\n\n");
+  return newestTexts.join("\n\n");
 }

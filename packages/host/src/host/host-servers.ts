@@ -75,7 +75,7 @@ export class HostServers {
     const connecting = Promise.all(this.all().map((server) => server.ready()));
     signal?.throwIfAborted();
     let timer: unknown;
-    const expired = new Promise<void>((resolve) => {
+    const expiry = new Promise<void>((resolve) => {
       const expire = (): void => {
         // The time in which the user answers does not count: it starts again.
         if (!consent.isAsking()) resolve();
@@ -84,7 +84,7 @@ export class HostServers {
       if (Number.isFinite(wait)) timer = wakefulClock.setTimeout(expire, wait);
     });
     try {
-      await unlessAborted(Promise.race([connecting, expired]), signal);
+      await unlessAborted(Promise.race([connecting, expiry]), signal);
     } finally {
       wakefulClock.clearTimeout(timer);
     }
@@ -93,8 +93,8 @@ export class HostServers {
 
   /** Notifies the servers that are connected. */
   async rootsChanged(): Promise<void> {
-    const connected = this.all().filter((server) => server.public.state === "ready");
-    const work = connected.map((server) => server.use((client) => client.rootsChanged()));
+    const servers = this.all().filter((server) => server.public.state === "ready");
+    const work = servers.map((server) => server.use((client) => client.rootsChanged()));
     // A server that cannot be notified requests the roots again after its next connection.
     await Promise.allSettled(work);
   }

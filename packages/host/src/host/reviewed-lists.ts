@@ -5,7 +5,7 @@ import { type Definitions, usableOnly } from "../consent/definitions.ts";
 import type { ServerSubject } from "../consent/identity.ts";
 
 /** The reason of a review that ended because its lists are outdated. It is made once, and needs no stack of its own. */
-const outdated = new Error("The lists of the server were replaced.");
+const outdatedReason = new Error("The lists of the server were replaced.");
 
 interface ReviewedServer {
   readonly subject: ServerSubject;
@@ -38,7 +38,7 @@ export class ReviewedLists {
   /** Reviews the lists that the server has now. Undefined removes its definitions from the catalogue. */
   update(lists: ServerLists | undefined, instructions: string | undefined): void {
     if (this.#isClosed) return;
-    this.#replacing.abort(outdated);
+    this.#replacing.abort(outdatedReason);
     this.#replacing = new AbortController();
     if (lists) this.#running = this.#review({ lists, instructions }, this.#replacing.signal);
     else {
@@ -48,27 +48,29 @@ export class ReviewedLists {
   }
 
   /** Resolves when no review is running. Never rejects. */
-  async settled(): Promise<void> {
-    for (let waited; waited !== this.#running;) {
-      waited = this.#running;
-      await waited;
+  async waitForReviews(): Promise<void> {
+    for (let review; review !== this.#running;) {
+      review = this.#running;
+      await review;
     }
   }
 
   /** Ends a review that waits for an answer. Later lists are ignored. */
   close(): void {
     this.#isClosed = true;
-    this.#replacing.abort(outdated);
+    this.#replacing.abort(outdatedReason);
   }
 
-  async #review(received: Definitions, signal: AbortSignal): Promise<void> {
+  async #review(receivedDefinitions: Definitions, signal: AbortSignal): Promise<void> {
     const { subject, definitions, catalogue, report } = this.#setting;
     const { server } = subject;
     try {
-      const reviewing = definitions.review({ ...subject, ...received }, signal);
+      const reviewing = definitions.review({ ...subject, ...receivedDefinitions }, signal);
       // The review may wait for the user. Removed and changed definitions leave the catalogue at once.
       if (this.#hasReviewed) {
-        const usable = usableOnly(received, (kind, named) => definitions.isUsable(server, kind, named));
+        const usable = usableOnly(receivedDefinitions, (kind, definition) =>
+          definitions.isUsable(server, kind, definition),
+        );
         catalogue.replace(server, usable.lists);
       }
       const { instructions, lists } = await reviewing;

@@ -65,7 +65,7 @@ test("the outcome of a failed call has no secret", async () => {
     method: "tools/call",
     name: "sum",
     send: () => Promise.resolve({}),
-    failed: ({ message }) => ({ message, editedArguments: { a: secret } }),
+    outcomeOfError: ({ message }) => ({ message, editedArguments: { a: secret } }),
   });
   expect(outcome).toEqual({ message: "mismatch", editedArguments: { a: "[redacted]" } });
 });

@@ -29,8 +29,8 @@ export class Server implements CalledServer {
   /** Throws if the name or the entry cannot be used. */
   constructor(parts: HostParts, name: string, entry: ServerEntry) {
     const { consent, catalogue, secrets, events, options } = parts;
-    const resolved = resolveEntry(name, entry);
-    const { settings, server } = resolved;
+    const resolvedEntry = resolveEntry(name, entry);
+    const { settings, server } = resolvedEntry;
     const target: ServerTarget = server.target;
     secrets.addFrom(target);
     this.name = name;
@@ -38,18 +38,18 @@ export class Server implements CalledServer {
     this.#parts = parts;
     const onError = (error: Error): void => events.emit({ type: "error", server: name, error });
     const subject = { server: name, target, entry: settings.entry };
-    const reviewed = new ReviewedLists({
+    const reviewedLists = new ReviewedLists({
       subject,
       definitions: consent.definitions,
       catalogue,
       report: (error) => onError(toError(error)),
     });
-    this.#reviewed = reviewed;
+    this.#reviewed = reviewedLists;
     const calls = this.calls;
-    this.#supervisor = new Supervisor(resolved, {
-      connectOptions: connectOptions(parts, resolved, calls),
+    this.#supervisor = new Supervisor(resolvedEntry, {
+      connectOptions: connectOptions(parts, resolvedEntry, calls),
       admit: (signal) => consent.trust.require(subject, signal),
-      prepareTarget: (prepared) => prepareTarget(parts, prepared),
+      prepareTarget: (connectTarget) => prepareTarget(parts, connectTarget),
       auth: {
         signIn: options.signIn,
         confirmScopes: confirmScopes({
@@ -71,7 +71,7 @@ export class Server implements CalledServer {
       // The user wants the server, so questions that were denied are asked again.
       onReconnect: () => consent.forgetDenials(name),
       onEvent: events.emit,
-      onLists: (lists) => reviewed.update(lists, this.public.info?.instructions),
+      onLists: (lists) => reviewedLists.update(lists, this.public.info?.instructions),
       onUpdated: (uri) => events.emit({ type: "updated", server: name, uri }),
       onError,
     });
@@ -89,14 +89,14 @@ export class Server implements CalledServer {
 
   watch(uri: string, listener: (uri: string) => void): WatchedResource {
     const { withoutSecrets } = this.#parts.secrets;
-    return this.#supervisor.watch(uri, (updated) => listener(withoutSecrets(updated)));
+    return this.#supervisor.watch(uri, (updatedUri) => listener(withoutSecrets(updatedUri)));
   }
 
   /** Connects if the lists are not known, and waits for their review. Never rejects. */
   async ready(): Promise<void> {
-    await this.#supervisor.settled();
+    await this.#supervisor.waitForAttempt();
     if (this.public.state !== "disabled" && !this.public.lists) await this.#supervisor.connect().catch(() => {});
-    await this.#reviewed.settled();
+    await this.#reviewed.waitForReviews();
   }
 
   async close(): Promise<void> {
@@ -159,8 +159,8 @@ function connectOptions(
       ask: parts.consent.queue,
       contextFor: parts.context.contextFor,
       onDecision: parts.onDecision,
-      onActivity: (kind, state, during) => calls.inputRequest(kind, state, during),
-      cancelCalls: (during, reason) => calls.cancel(during, reason),
+      onActivity: (kind, state, callLabel) => calls.inputRequest(kind, state, callLabel),
+      cancelCalls: (callLabel, reason) => calls.cancel(callLabel, reason),
     }),
     extensions: [followTasks({ onTask: (task) => calls.task(task) })],
     onLog: (message) => events.emit({ type: "log", server: name, message }),
@@ -169,7 +169,7 @@ function connectOptions(
 
 /** Puts a program behind the watchdog, and learns the credentials of requests, so that no text of the server contains them. */
 function prepareTarget({ watchdog, secrets }: HostParts, target: PreparedTarget): PreparedTarget {
-  if ("command" in target) return watchdog.watched(target);
+  if ("command" in target) return watchdog.watchTarget(target);
   if ("url" in target && target.auth) return { ...target, auth: secrets.watchAuth(target.auth) };
   return target;
 }

@@ -20,7 +20,7 @@ export function elicitHandler(
     if (params.mode === "url") {
       const request = urlRequest(params, origin, serverHost);
       // A missing method means no. The client has not declared the capability then.
-      const { action } = await context.ask(() => renderer.url?.(request, signal) ?? declined, signal);
+      const { action } = await context.ask(() => renderer.url?.(request, signal) ?? refusal, signal);
       return { action };
     }
     const request: FormRequest = {
@@ -28,7 +28,7 @@ export function elicitHandler(
       message: params.message,
       ...formModel(params.requestedSchema, source.check),
     };
-    const answer = await context.ask(() => renderer.form?.(request, signal) ?? declined, signal);
+    const answer = await context.ask(() => renderer.form?.(request, signal) ?? refusal, signal);
     return answer.action === "accept" ? { action: "accept", content: answer.content } : { action: answer.action };
   };
   return (params, source) => {
@@ -42,7 +42,7 @@ export function elicitHandler(
   };
 }
 
-const declined = { action: "decline" } as const;
+const refusal = { action: "decline" } as const;
 
 /**
  * Returns the request to visit a page, with remarks about its host.
@@ -55,24 +55,26 @@ export function urlRequest(
   origin: InputOrigin,
   serverHost: string | undefined,
 ): UrlRequest {
-  const parsed = new URL(url);
+  const page = new URL(url);
   return {
     origin,
     message,
     // The serialized URL is ASCII: the host is Punycode, and other characters are percent-encoded.
-    url: parsed.href,
-    host: parsed.host,
-    remarks: [...nameRemarks(parsed.hostname), ...addressRemarks(parsed), ...serverRemarks(parsed, serverHost)],
+    url: page.href,
+    host: page.host,
+    remarks: [...nameRemarks(page.hostname), ...addressRemarks(page), ...serverRemarks(page, serverHost)],
   };
 }
 
 function nameRemarks(hostname: string): string[] {
   if (!/(^|\.)xn--/.test(hostname)) return [];
   const unicode = domainToUnicode(hostname);
-  const mixed = unicode.split(".").filter((label) => scriptsOf(label).length > 1);
+  const mixedLabels = unicode.split(".").filter((label) => scriptsOf(label).length > 1);
   return [
     `The host has letters that can look like other letters. It is displayed as ${JSON.stringify(unicode)}.`,
-    ...mixed.map((label) => `${JSON.stringify(label)} mixes letters of the scripts ${scriptsOf(label).join(" and ")}.`),
+    ...mixedLabels.map(
+      (label) => `${JSON.stringify(label)} mixes letters of the scripts ${scriptsOf(label).join(" and ")}.`,
+    ),
   ];
 }
 
@@ -98,9 +100,11 @@ const scripts = ["Latin", "Cyrillic", "Greek", "Armenian", "Hebrew", "Arabic", "
 const asian = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
 function scriptsOf(label: string): string[] {
-  const found = scripts.filter(({ pattern }) => pattern.test(label)).map(({ name }) => name);
+  const scriptNames = scripts.filter(({ pattern }) => pattern.test(label)).map(({ name }) => name);
   // Names in these scripts are often written together with Latin letters, so their mixture is not remarkable.
-  return asian.test(label) ? found.filter((name) => name !== "Latin").concat("an East Asian script") : found;
+  return asian.test(label)
+    ? scriptNames.filter((name) => name !== "Latin").concat("an East Asian script")
+    : scriptNames;
 }
 
 /** The server of the question, and the parts of the host that ask it. */

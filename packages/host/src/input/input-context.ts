@@ -54,7 +54,7 @@ export interface InputContext {
   readonly onDecision: (this: void, record: DecisionRecord) => void;
   readonly onActivity: OnInputActivity;
   /** Cancels the calls of the server with this label, or all of them if it is undefined. */
-  readonly cancelCalls: (this: void, during: string | undefined, reason: Error) => void;
+  readonly cancelCalls: (this: void, callLabel: string | undefined, reason: Error) => void;
 }
 
 export type AskUser = <T>(ask: () => Awaitable<T>, signal: AbortSignal) => Promise<T>;
@@ -64,7 +64,7 @@ export type OnInputActivity = (
   this: void,
   kind: InputKind,
   state: "waiting" | "answered" | "declined",
-  during: string | undefined,
+  callLabel: string | undefined,
 ) => void;
 
 /** Returns the origin of a request, for the user. */
@@ -132,15 +132,15 @@ function reportProgress({ progress, signal }: InputRequestSource, clock: Clock):
   return () => clock.clearTimeout(timer);
 }
 
-function refuseOverLimit(context: InputContext, kind: InputKind, during: string | undefined): void {
-  const refusal = context.counter.take(kind, during);
+function refuseOverLimit(context: InputContext, kind: InputKind, callLabel: string | undefined): void {
+  const refusal = context.counter.take(kind, callLabel);
   if (!refusal) return;
   const subject = kind === "form" || kind === "url" ? "elicitation" : kind;
   decide(context, { subject, name: kind, outcome: "denied", by: "limit" });
   const message = `The server "${context.server}" exceeded the limit ${refusal.limit} on input requests.`;
   if (!refusal.isFlood) throw new Declined(message);
   const error = new Error(`${message} It continued after many refused requests, so its calls were cancelled.`);
-  context.cancelCalls(during, error);
+  context.cancelCalls(callLabel, error);
   throw error;
 }
 
@@ -158,7 +158,7 @@ export class RequestCounter {
   readonly #limits: InputLimits;
   readonly #clock: Clock;
   readonly #active = new Map<string, number>();
-  readonly #counts = new Map<string, { elicitations: number; samples: number; refused: number }>();
+  readonly #counts = new Map<string, { elicitations: number; samples: number; refusals: number }>();
   #times: number[] = [];
 
   constructor(limits: InputLimits, clock: Clock) {
@@ -170,8 +170,8 @@ export class RequestCounter {
   callStarted(label: string): () => void {
     this.#active.set(label, (this.#active.get(label) ?? 0) + 1);
     return () => {
-      const left = (this.#active.get(label) ?? 1) - 1;
-      if (left > 0) this.#active.set(label, left);
+      const remaining = (this.#active.get(label) ?? 1) - 1;
+      if (remaining > 0) this.#active.set(label, remaining);
       else {
         this.#active.delete(label);
         this.#counts.delete(label);
@@ -184,16 +184,16 @@ export class RequestCounter {
    * Counts a request. Returns the limit that it exceeds, if any. `isFlood` is true if the server continues after many
    * refused requests of a call.
    */
-  take(kind: InputKind, during: string | undefined): { limit: keyof InputLimits; isFlood: boolean } | undefined {
+  take(kind: InputKind, callLabel: string | undefined): { limit: keyof InputLimits; isFlood: boolean } | undefined {
     const total = [...this.#active.values()].reduce((sum, count) => sum + count, 0);
-    const calls = during === undefined ? total : (this.#active.get(during) ?? Math.min(total, 1));
-    const counts = this.#counts.get(during ?? "") ?? { elicitations: 0, samples: 0, refused: 0 };
-    this.#counts.set(during ?? "", counts);
+    const calls = callLabel === undefined ? total : (this.#active.get(callLabel) ?? Math.min(total, 1));
+    const counts = this.#counts.get(callLabel ?? "") ?? { elicitations: 0, samples: 0, refusals: 0 };
+    this.#counts.set(callLabel ?? "", counts);
     const now = this.#clock.now();
     this.#times = this.#times.filter((time) => time > now - minute);
     const limit = this.#exceeded(kind, calls, counts);
     if (limit === undefined) this.#times.push(now);
-    return limit && { limit, isFlood: calls > 0 && ++counts.refused > maxRefused };
+    return limit && { limit, isFlood: calls > 0 && ++counts.refusals > maxRefused };
   }
 
   #exceeded(

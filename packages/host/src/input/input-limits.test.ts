@@ -78,10 +78,10 @@ describe("a budget of tokens", () => {
     expect(budget.reserve(1)).toBeUndefined();
     first?.settle(30);
     first?.settle(30);
-    expect(budget.left).toBe(70);
+    expect(budget.tokensLeft).toBe(70);
     // A provider can report more tokens than were allowed.
     second?.settle(500);
-    expect(budget.left).toBe(0);
+    expect(budget.tokensLeft).toBe(0);
   });
 
   test("counts the reported tokens, or estimates them", () => {

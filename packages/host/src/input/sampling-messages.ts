@@ -32,89 +32,89 @@ export function samplingMessages(
   messages: CreateMessageParams["messages"],
   { names, memory }: { names: ToolNames; memory: ProviderMemory },
 ): Message[] {
-  const called = new Map<string, string>();
+  const namesById = new Map<string, string>();
   return messages.map(({ role, content }, index): Message => {
     const blocks = Array.isArray(content) ? content : [content];
-    const at = `messages[${index}]`;
+    const path = `messages[${index}]`;
     if (role === "assistant") {
       for (const block of blocks) {
         if (block.type === "tool_use" && typeof block.name === "string")
-          called.set(block.id, names.forModel(block.name));
+          namesById.set(block.id, names.forModel(block.name));
       }
-      return { role, content: assistantParts(blocks, { at, names, memory }) };
+      return { role, content: assistantParts(blocks, { path, names, memory }) };
     }
     const results = blocks.filter((block) => block.type === "tool_result");
-    if (results.length === 0) return { role, content: blocks.map((block) => userPart(block, at)) };
-    return { role: "tool", content: results.map((result) => toolResult(result, { at, called })) };
+    if (results.length === 0) return { role, content: blocks.map((block) => userPart(block, path)) };
+    return { role: "tool", content: results.map((result) => toolResult(result, { path, namesById })) };
   });
 }
 
 interface Known {
   /** The position of the message in the params, for errors. */
-  readonly at: string;
+  readonly path: string;
   readonly names: ToolNames;
   readonly memory: ProviderMemory;
 }
 
-function assistantParts(blocks: readonly SamplingContent[], known: Known): AssistantPart[] {
+function assistantParts(blocks: readonly SamplingContent[], context: Known): AssistantPart[] {
   const firstCall = blocks.findIndex(({ type }) => type === "tool_use");
   const parts: AssistantPart[] = [];
   for (const [index, block] of blocks.entries()) {
     if (block.type !== "tool_use") {
-      parts.push(userPart(block, known.at));
+      parts.push(userPart(block, context.path));
       continue;
     }
-    const reasoning = known.memory.recall(block.id)?.reasoning ?? [];
+    const reasoning = context.memory.recall(block.id)?.reasoning ?? [];
     // Some providers require that a message begins with its reasoning. It was before the text that precedes the first call.
     if (index === firstCall) parts.unshift(...reasoning);
     else parts.push(...reasoning);
-    parts.push(toolCall(block, known));
+    parts.push(toolCall(block, context));
   }
   return parts;
 }
 
-function toolCall({ id, name, input }: ToolUseContent, { at, names, memory }: Known): ToolCallPart {
+function toolCall({ id, name, input }: ToolUseContent, { path, names, memory }: Known): ToolCallPart {
   if (typeof id !== "string" || typeof name !== "string" || !isObject(input)) {
-    throw invalid(`${at}: a tool_use must have an id, a name and an input`);
+    throw invalid(`${path}: a tool_use must have an id, a name and an input`);
   }
   const providerData = memory.recall(id)?.providerData;
   const call = { type: "tool-call", callId: id, name: names.forModel(name), arguments: input } as const;
   return providerData ? { ...call, providerData } : call;
 }
 
-function userPart(block: SamplingContent, at: string): TextPart | FilePart {
+function userPart(block: SamplingContent, path: string): TextPart | FilePart {
   if (block.type === "text" && typeof block.text === "string") return { type: "text", text: block.text };
-  if (block.type === "image" || block.type === "audio") return file(block.mimeType, block.data, at);
-  throw invalid(`${at}: content of the type ${JSON.stringify(block.type)} is not allowed here`);
+  if (block.type === "image" || block.type === "audio") return file(block.mimeType, block.data, path);
+  throw invalid(`${path}: content of the type ${JSON.stringify(block.type)} is not allowed here`);
 }
 
 function toolResult(
   { toolUseId, content, structuredContent, isError }: ToolResultContent,
-  { at, called }: { at: string; called: ReadonlyMap<string, string> },
+  { path, namesById }: { path: string; namesById: ReadonlyMap<string, string> },
 ): ToolResultPart {
-  const name = called.get(toolUseId);
-  if (name === undefined) throw invalid(`${at}: the result ${JSON.stringify(toolUseId)} has no tool use before it`);
-  const parts = readContent(content).map((block) => resultPart(block, at));
+  const name = namesById.get(toolUseId);
+  if (name === undefined) throw invalid(`${path}: the result ${JSON.stringify(toolUseId)} has no tool use before it`);
+  const parts = readContent(content).map((block) => resultPart(block, path));
   if (parts.length === 0 && structuredContent !== undefined) {
     parts.push({ type: "text", text: JSON.stringify(withoutDeepLevels(structuredContent)) });
   }
   return { type: "tool-result", callId: toolUseId, name, content: parts, isError: isError === true };
 }
 
-function resultPart(block: ContentBlock, at: string): TextPart | FilePart {
+function resultPart(block: ContentBlock, path: string): TextPart | FilePart {
   if (block.type === "text") return { type: "text", text: block.text };
   if (block.type === "resource_link") return { type: "text", text: block.uri };
-  if (block.type !== "resource") return file(block.mimeType, block.data, at);
+  if (block.type !== "resource") return file(block.mimeType, block.data, path);
   const { resource } = block;
   if ("text" in resource) return { type: "text", text: `${resource.uri}\n${resource.text}` };
-  return file(resource.mimeType ?? "application/octet-stream", resource.blob, at);
+  return file(resource.mimeType ?? "application/octet-stream", resource.blob, path);
 }
 
-function file(mediaType: unknown, data: unknown, at: string): FilePart {
+function file(mediaType: unknown, data: unknown, path: string): FilePart {
   if (typeof mediaType === "string" && typeof data === "string" && isBase64(data)) {
     return { type: "file", mediaType, data };
   }
-  throw invalid(`${at}: an image, audio or blob must have a media type, and data in base64`);
+  throw invalid(`${path}: an image, audio or blob must have a media type, and data in base64`);
 }
 
 function isBase64(data: string): boolean {
@@ -132,8 +132,8 @@ export function samplingResult(
 ): CreateMessageResult {
   const content = joinTexts(joinPieces(parts).flatMap((part) => contentOf(part, names)));
   const finish = parts.find((part) => part.type === "finish");
-  const ended = stopReasonOf(finish, stopSequences);
-  const stopReason = content.some(({ type }) => type === "tool_use") ? "toolUse" : ended;
+  const endReason = stopReasonOf(finish, stopSequences);
+  const stopReason = content.some(({ type }) => type === "tool_use") ? "toolUse" : endReason;
   const [first] = content;
   return {
     role: "assistant",
@@ -147,14 +147,14 @@ const noText: SamplingContent = { type: "text", text: "" };
 
 /** Joins texts that follow each other: before 2025-11-25 an answer has one block. */
 function joinTexts(content: readonly SamplingContent[]): SamplingContent[] {
-  const joined: SamplingContent[] = [];
+  const blocks: SamplingContent[] = [];
   for (const block of content) {
-    const before = joined.at(-1);
-    if (block.type === "text" && before?.type === "text")
-      joined.splice(-1, 1, { ...before, text: before.text + block.text });
-    else joined.push(block);
+    const lastBlock = blocks.at(-1);
+    if (block.type === "text" && lastBlock?.type === "text")
+      blocks.splice(-1, 1, { ...lastBlock, text: lastBlock.text + block.text });
+    else blocks.push(block);
   }
-  return joined;
+  return blocks;
 }
 
 function contentOf(part: JoinedPart, names: ToolNames): SamplingContent[] {
@@ -214,14 +214,14 @@ export function toolNames(tools: CreateMessageParams["tools"]): ToolNames {
   const entries: unknown[] = Array.isArray(tools) ? tools : [];
   const toModel = new Map<string, string>();
   const toServer = new Map<string, string>();
-  const unused = uniqueNames();
+  const freeName = uniqueNames();
   const forModel = (name: string): string => {
-    const known = toModel.get(name);
-    if (known !== undefined) return known;
-    const converted = convertedName(name, unused);
-    toModel.set(name, converted);
-    toServer.set(converted, name);
-    return converted;
+    const modelName = toModel.get(name);
+    if (modelName !== undefined) return modelName;
+    const validName = convertedName(name, freeName);
+    toModel.set(name, validName);
+    toServer.set(validName, name);
+    return validName;
   };
   const definitions = entries.map((tool, index): ModelTool => {
     if (!isObject(tool) || typeof tool.name !== "string" || !isObject(tool.inputSchema)) {
@@ -235,9 +235,9 @@ export function toolNames(tools: CreateMessageParams["tools"]): ToolNames {
 }
 
 /** Returns a name of at most 64 letters, digits, `_` and `-`, which all large providers accept. */
-function convertedName(name: string, unused: (name: string, base?: string) => string): string {
+function convertedName(name: string, freeName: (name: string, base?: string) => string): string {
   const base = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 56) || "tool";
-  return unused(/^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : base, base);
+  return freeName(/^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : base, base);
 }
 
 /** Maximum number of calls in a `ProviderMemory`. One more displaces the oldest. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Message, ToolResultPart } from "../conversation/messages.ts";
 import { ActiveRun } from "./run.ts";
 import {
-  answered,
+  answerStep,
   call,
   eventsOf,
   finish,
@@ -27,7 +27,7 @@ function textOf(result: ToolResultPart | undefined): string {
 
 describe("cancelCalls", () => {
   test("cancels the calls in flight, and the run continues with results that name the user", async () => {
-    const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answered]);
+    const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answerStep]);
     const parts = testParts(model.stream, { callTool: ({ signal }) => untilAborted(signal) });
     const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
@@ -46,7 +46,7 @@ describe("cancelCalls", () => {
   });
 
   test("does not affect a call whose result is known", async () => {
-    const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answered]);
+    const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answerStep]);
     const parts = testParts(model.stream, {
       callTool: ({ tool, signal }) =>
         tool.name === "read" ? Promise.resolve(textOutcome("a note")) : untilAborted(signal),
@@ -62,7 +62,7 @@ describe("cancelCalls", () => {
   test("cancels calls that wait for their turn, with their events", async () => {
     const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
     const step = [...ids.map((id) => call("read", { id }, id)), finish("tool-calls")];
-    const parts = testParts(scriptedStream([step, answered]).stream, {
+    const parts = testParts(scriptedStream([step, answerStep]).stream, {
       callTool: ({ signal }) => untilAborted(signal),
     });
     const run = new ActiveRun(parts, { messages: question });
@@ -80,7 +80,7 @@ describe("cancelCalls", () => {
   });
 
   test("states that the server has not run a call that waited for approval", async () => {
-    const parts = testParts(scriptedStream([reading, answered]).stream, {
+    const parts = testParts(scriptedStream([reading, answerStep]).stream, {
       callTool: ({ signal, onActivity }) => {
         onActivity?.({ type: "approval", state: "waiting" });
         return untilAborted(signal);
@@ -93,7 +93,7 @@ describe("cancelCalls", () => {
   });
 
   test("keeps the result of a call that ends in spite of it", async () => {
-    const parts = testParts(scriptedStream([reading, answered]).stream, {
+    const parts = testParts(scriptedStream([reading, answerStep]).stream, {
       callTool: async ({ signal }) => {
         await untilAborted(signal).catch(() => {});
         return textOutcome("written");
@@ -106,7 +106,7 @@ describe("cancelCalls", () => {
   });
 
   test("waits at most 5 seconds for a call that ignores it, and counts the call once", async () => {
-    const parts = testParts(scriptedStream([reading, answered]).stream, { callTool: () => new Promise(() => {}) });
+    const parts = testParts(scriptedStream([reading, answerStep]).stream, { callTool: () => new Promise(() => {}) });
     const run = new ActiveRun(parts, { messages: question });
     let hasEnded = false;
     void run.finished.then(() => (hasEnded = true));
@@ -135,7 +135,7 @@ describe("cancelCalls", () => {
   });
 
   test("does not count as a failure of the call", async () => {
-    const steps = [reading, reading, reading, reading, answered];
+    const steps = [reading, reading, reading, reading, answerStep];
     const parts = testParts(scriptedStream(steps).stream, {
       callTool: ({ signal }) =>
         parts.calls.length < 4 ? untilAborted(signal) : Promise.resolve(textOutcome("a note")),
@@ -149,7 +149,7 @@ describe("cancelCalls", () => {
   });
 
   test("applies to later calls of the run only if it is called again", async () => {
-    const parts = testParts(scriptedStream([reading, reading, answered]).stream, {
+    const parts = testParts(scriptedStream([reading, reading, answerStep]).stream, {
       callTool: ({ signal }) =>
         parts.calls.length < 2 ? untilAborted(signal) : Promise.resolve(textOutcome("a note")),
     });

@@ -102,10 +102,10 @@ function mergeText(events: RunEvent[], event: RunEvent): boolean {
 function replaceState(events: RunEvent[], event: RunEvent): boolean {
   if (!isState(event)) return false;
   for (let index = events.length - 1; index >= 0; index -= 1) {
-    const other = events[index];
-    if (!other || !("callId" in other) || other.callId !== event.callId) continue;
-    if (!isState(other)) return false;
-    if (other.activity.type !== event.activity.type) continue;
+    const earlierEvent = events[index];
+    if (!earlierEvent || !("callId" in earlierEvent) || earlierEvent.callId !== event.callId) continue;
+    if (!isState(earlierEvent)) return false;
+    if (earlierEvent.activity.type !== event.activity.type) continue;
     events[index] = event;
     return true;
   }

@@ -2,7 +2,7 @@ import type { Clock } from "mcparley";
 import type { ModelFinish, ModelPart, ModelRequest, Usage } from "../model/model-request.ts";
 import { type JoinedPart, joinPieces } from "../model/stream-parts.ts";
 import { toError } from "../values/errors.ts";
-import { settled } from "./run-stop.ts";
+import { waitWithGrace } from "./run-stop.ts";
 import { estimateTokens } from "../model/tokens.ts";
 import { estimateMessages } from "./request-messages.ts";
 
@@ -44,11 +44,11 @@ export async function askModel(
         else pieces.push(part);
         if ((part.type === "text" || part.type === "reasoning") && part.text !== "") onText(part.type, part.text);
       }
-    } catch (thrown) {
-      if (!isAbandoned) error = toError(thrown);
+    } catch (cause) {
+      if (!isAbandoned) error = toError(cause);
     }
   })();
-  await settled(reading, { signal, clock });
+  await waitWithGrace(reading, { signal, clock });
   isAbandoned = true;
 
   if (!finish) error ??= new Error("The answer of the model ended without a finish part.");
@@ -66,8 +66,8 @@ function partsOf(pieces: readonly ModelPart[], { isComplete }: { isComplete: boo
 }
 
 /** Returns the reported usage. If the provider reports none, the tokens are estimated from the size of request and answer. */
-function usageOf(reported: Usage | undefined, request: ModelRequest, parts: ModelAnswer["parts"]): Usage {
-  if (reported && (reported.inputTokens > 0 || reported.outputTokens > 0)) return reported;
+function usageOf(providerUsage: Usage | undefined, request: ModelRequest, parts: ModelAnswer["parts"]): Usage {
+  if (providerUsage && (providerUsage.inputTokens > 0 || providerUsage.outputTokens > 0)) return providerUsage;
   const tools = estimateTokens(JSON.stringify(request.tools ?? []));
   const output = parts.map((part) => ("input" in part ? part.input : "text" in part ? part.text : ""));
   const inputTokens = estimateMessages(request.messages) + tools;

@@ -17,15 +17,15 @@ const MAX_INSTRUCTIONS_BYTES = 2 * 1024;
  * servers. The instructions of each server are cut after 2 KiB.
  */
 export function systemPrompt(system: string | undefined, instructions: readonly ServerInstructions[]): string {
-  const labelled = instructions
+  const labels = instructions
     .filter(({ text }) => text.trim() !== "")
     .map(({ server, text }) =>
-      labelServerText({ kind: "instructions", origin: { server, name: "instructions" }, text: cut(text) }),
+      labelServerText({ kind: "instructions", origin: { server, name: "instructions" }, text: shorten(text) }),
     );
-  return [...(system ? [system] : []), serverTextRules, ...labelled].join("\n\n");
+  return [...(system ? [system] : []), serverTextRules, ...labels].join("\n\n");
 }
 
-function cut(text: string): string {
+function shorten(text: string): string {
   return utf8Bytes(text) <= MAX_INSTRUCTIONS_BYTES ? text : `${cutBytes(text, MAX_INSTRUCTIONS_BYTES)}…`;
 }
 
@@ -50,10 +50,11 @@ export function completeMessages(messages: readonly Message[]): Message[] {
       continue;
     }
     closeCalls();
-    const filled = withoutEmptyTexts(message);
-    if (!filled) continue;
-    complete.push(filled);
-    if (filled.role === "assistant") open = filled.content.filter((part) => part.type === "tool-call");
+    const nonEmptyMessage = withoutEmptyTexts(message);
+    if (!nonEmptyMessage) continue;
+    complete.push(nonEmptyMessage);
+    if (nonEmptyMessage.role === "assistant")
+      open = nonEmptyMessage.content.filter((part) => part.type === "tool-call");
   }
   closeCalls();
   return complete;
@@ -61,9 +62,9 @@ export function completeMessages(messages: readonly Message[]): Message[] {
 
 /** Returns one result for each call: the given results in their order, and then the missing ones. */
 function resultsOf(calls: readonly ToolCallPart[], parts: readonly ToolResultPart[]): ToolResultPart[] {
-  const left = new Map(calls.map((call) => [call.callId, call]));
-  const results = parts.filter(({ callId }) => left.delete(callId));
-  const missing = [...left.values()].map((call) =>
+  const openCalls = new Map(calls.map((call) => [call.callId, call]));
+  const results = parts.filter(({ callId }) => openCalls.delete(callId));
+  const missing = [...openCalls.values()].map((call) =>
     hostResult(call, "The call was interrupted. The server may have run it."),
   );
   return [...results, ...missing];
@@ -76,8 +77,8 @@ function withoutEmptyTexts(message: Spoken): Spoken | undefined {
   const { role, content } = message;
   if (typeof content === "string") return content === "" ? undefined : message;
   if (content.length > 0 && content.every(isFilled)) return message;
-  const filled = content.filter(isFilled);
-  return filled.length > 0 ? ({ role, content: filled } as Spoken) : undefined;
+  const parts = content.filter(isFilled);
+  return parts.length > 0 ? ({ role, content: parts } as Spoken) : undefined;
 }
 
 /** Whether a part has content. An empty text with data of the provider must be sent back. */

@@ -9,7 +9,7 @@ import { type TextLimits, escapeTags } from "../conversation/server-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
 import type { RunEvent } from "./run-events.ts";
-import { type OpenCall, type OpenCalls, type RunStop, settled, type RunTimer } from "./run-stop.ts";
+import { type OpenCall, type OpenCalls, type RunStop, waitWithGrace, type RunTimer } from "./run-stop.ts";
 import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a run that its calls need. */
@@ -106,9 +106,9 @@ async function callServer(call: ReadCall, tool: CatalogueTool, parts: OneCallPar
 
 /** Adds the arguments that the user edited to a result. The model would otherwise take its own for those of the call. */
 function withEditedArguments(result: ToolResultPart, outcome: ToolOutcome): ToolResultPart {
-  const edited = outcome.status === "result" ? outcome.editedArguments : undefined;
-  if (edited === undefined) return result;
-  const text = escapeTags(`The user edited the arguments. The tool was called with ${printableJson(edited)}.`);
+  const editedArguments = outcome.status === "result" ? outcome.editedArguments : undefined;
+  if (editedArguments === undefined) return result;
+  const text = escapeTags(`The user edited the arguments. The tool was called with ${printableJson(editedArguments)}.`);
   return { ...result, content: [{ type: "text", text }, ...result.content] };
 }
 
@@ -141,9 +141,9 @@ async function outcomeOf(
     (result) => void (outcome = result),
     (error: unknown) => void (outcome = failedOutcome(error, signal)),
   );
-  await settled(calling, { signal, clock: parts.clock });
+  await waitWithGrace(calling, { signal, clock: parts.clock });
   isOpen = false;
-  parts.timer.ended(callId);
+  parts.timer.removeCall(callId);
   return outcome ?? { status: "cancelled", isUnanswered };
 }
 

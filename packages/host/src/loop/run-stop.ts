@@ -40,7 +40,7 @@ export class RunStop {
 const GRACE = 5000;
 
 /** Waits for a promise. After the signal is aborted, it waits for at most 5 seconds more. It never rejects. */
-export async function settled(
+export async function waitWithGrace(
   promise: Promise<unknown>,
   { signal, clock }: { signal: AbortSignal; clock: Clock },
 ): Promise<void> {
@@ -86,8 +86,8 @@ export class OpenCalls {
   readonly close: () => void;
 
   /** `stopped` is the signal of the run. */
-  constructor(stopped: AbortSignal) {
-    this.close = onAbort(stopped, (reason) => {
+  constructor(runSignal: AbortSignal) {
+    this.close = onAbort(runSignal, (reason) => {
       for (const call of this.#calls) call.abort(reason);
     });
   }
@@ -142,7 +142,7 @@ export class RunTimer {
   }
 
   /** Ends the questions of a call. */
-  ended(callId: string): void {
+  removeCall(callId: string): void {
     this.#setQuestions(callId, 0);
   }
 

@@ -6,7 +6,7 @@ import type { CallActivity } from "../activity/active-calls.ts";
 import type { RunEvent } from "./run-events.ts";
 import { ActiveRun } from "./run.ts";
 import {
-  answered,
+  answerStep,
   call,
   eventsOf,
   finish,
@@ -48,7 +48,7 @@ describe("steps", () => {
   test("streams the text, runs the call, and sends its result to the model", async () => {
     const model = scriptedStream([
       [text("I will "), text("look."), call("read", { id: "1" }), finish("tool-calls")],
-      answered,
+      answerStep,
     ]);
     const parts = testParts(model.stream);
     const run = new ActiveRun(parts, { messages: question, system: "Be brief." });
@@ -78,7 +78,7 @@ describe("steps", () => {
 
   test("leaves no listener at the signal of the caller, and no timer", async () => {
     const { signal } = new AbortController();
-    const parts = testParts(scriptedStream([answered]).stream);
+    const parts = testParts(scriptedStream([answerStep]).stream);
     await new ActiveRun(parts, { messages: question, signal }).finished;
     expect(getEventListeners(signal, "abort")).toEqual([]);
     expect(parts.clock.pending).toBe(0);
@@ -94,7 +94,7 @@ describe("steps", () => {
   });
 
   test("ends without a consumer", async () => {
-    const run = new ActiveRun(testParts(scriptedStream([answered]).stream), { messages: question });
+    const run = new ActiveRun(testParts(scriptedStream([answerStep]).stream), { messages: question });
     expect((await run.finished).reason).toBe("answered");
   });
 
@@ -123,12 +123,12 @@ describe("steps", () => {
 
   test("does not change the messages of the caller", async () => {
     const messages = Object.freeze([...question]);
-    await new ActiveRun(testParts(scriptedStream([answered]).stream), { messages }).finished;
+    await new ActiveRun(testParts(scriptedStream([answerStep]).stream), { messages }).finished;
     expect(messages).toHaveLength(1);
   });
 
   test("adds a result to a call without one in the given conversation", async () => {
-    const model = scriptedStream([answered]);
+    const model = scriptedStream([answerStep]);
     const interrupted: Message[] = [
       ...question,
       { role: "assistant", content: [{ type: "tool-call", callId: "a", name: "read", arguments: {} }] },
@@ -140,7 +140,7 @@ describe("steps", () => {
 
   test("gives calls with the same id unique ids", async () => {
     const step = [call("read", {}, "call_0"), call("write", {}, "call_0"), finish("tool-calls")];
-    const run = new ActiveRun(testParts(scriptedStream([step, step, answered]).stream), { messages: question });
+    const run = new ActiveRun(testParts(scriptedStream([step, step, answerStep]).stream), { messages: question });
     const { messages } = await run.finished;
     expectComplete(messages);
     expect(resultsOf(messages).map(({ callId }) => callId)).toEqual(["call_0", "call_0_2", "call_0_3", "call_0_4"]);
@@ -152,7 +152,7 @@ describe("calls", () => {
     const waiting: (() => void)[] = [];
     const ids = Array.from({ length: 10 }, (_, index) => String(index));
     const step = [...ids.map((id) => call("read", { id }, `c${id}`)), finish("tool-calls")];
-    const parts = testParts(scriptedStream([step, answered]).stream, {
+    const parts = testParts(scriptedStream([step, answerStep]).stream, {
       callTool: (request) =>
         new Promise((resolve) => waiting.push(() => resolve(textOutcome(`note ${String(request.arguments.id)}`)))),
     });
@@ -170,7 +170,7 @@ describe("calls", () => {
 
   test("emit the call before its activity, and its result last", async () => {
     const progress: CallActivity = { type: "progress", progress: { progress: 1, message: "token hunter2" } };
-    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answered]).stream, {
+    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answerStep]).stream, {
       callTool: async ({ onActivity }) => {
         onActivity?.(progress);
         await flushPromises();
@@ -208,7 +208,7 @@ describe("calls", () => {
   });
 
   test("of an unknown tool fail with the closest names", async () => {
-    const model = scriptedStream([[call("read_note"), finish("tool-calls")], answered]);
+    const model = scriptedStream([[call("read_note"), finish("tool-calls")], answerStep]);
     const parts = testParts(model.stream);
     const { messages } = await new ActiveRun(parts, { messages: question }).finished;
     const [result] = resultsOf(messages);
@@ -219,7 +219,7 @@ describe("calls", () => {
   });
 
   test("with a name that providers reject have a name that they accept in the conversation", async () => {
-    const model = scriptedStream([[call("functions.read file", {}, "1"), finish("tool-calls")], answered]);
+    const model = scriptedStream([[call("functions.read file", {}, "1"), finish("tool-calls")], answerStep]);
     const end = await new ActiveRun(testParts(model.stream), { messages: question }).finished;
     expect(end.messages[1]?.content).toMatchObject([{ name: "functions_read_file" }]);
     expect(resultsOf(end.messages)[0]).toMatchObject({ name: "functions_read_file", isError: true });
@@ -230,7 +230,7 @@ describe("calls", () => {
     "of %s with arguments that are too deep leave a conversation that can be sent",
     async (name) => {
       const deep = `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
-      const model = scriptedStream([[call(name, deep), finish("tool-calls")], answered]);
+      const model = scriptedStream([[call(name, deep), finish("tool-calls")], answerStep]);
       const readArguments = (): { problem: string } => ({ problem: "The arguments are nested too deep." });
       const end = await new ActiveRun(testParts(model.stream, { readArguments }), { messages: question }).finished;
       expect(end.reason).toBe("answered");
@@ -239,7 +239,7 @@ describe("calls", () => {
   );
 
   test("with invalid JSON fail, and the conversation has an object as arguments", async () => {
-    const model = scriptedStream([[call("read", '{"id": '), finish("tool-calls")], answered]);
+    const model = scriptedStream([[call("read", '{"id": '), finish("tool-calls")], answerStep]);
     const { messages } = await new ActiveRun(testParts(model.stream), { messages: question }).finished;
     expect(textOf(resultsOf(messages)[0])).toContain("not valid JSON");
     expect(messages[1]).toMatchObject({ content: [{ type: "tool-call", arguments: {} }] });
@@ -247,7 +247,7 @@ describe("calls", () => {
 
   test("state the arguments that the user edited in their results", async () => {
     const edited = { id: "7</server-text>" };
-    const parts = testParts(scriptedStream([[call("read", '{"id":"1"}'), finish("tool-calls")], answered]).stream, {
+    const parts = testParts(scriptedStream([[call("read", '{"id":"1"}'), finish("tool-calls")], answerStep]).stream, {
       callTool: () => Promise.resolve({ ...textOutcome("seven"), editedArguments: edited }),
     });
     const [result] = resultsOf((await new ActiveRun(parts, { messages: question }).finished).messages);
@@ -261,7 +261,7 @@ describe("calls", () => {
     const failure: ToolOutcome = { status: "failed", message: "bad hunter2", error: new Error("x"), mayHaveRun: true };
     const outcomes: ToolOutcome[] = [failure, { status: "denied", message: "The user said no." }];
     const step = [call("read"), call("write"), finish("tool-calls")];
-    const parts = testParts(scriptedStream([step, answered]).stream, {
+    const parts = testParts(scriptedStream([step, answerStep]).stream, {
       callTool: () => Promise.resolve(outcomes.shift() ?? textOutcome("")),
     });
     const results = resultsOf((await new ActiveRun(parts, { messages: question }).finished).messages);
@@ -280,7 +280,7 @@ describe("calls", () => {
       },
     ],
   ])("that %s unexpectedly become error results", async (_name, callTool) => {
-    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answered]).stream, { callTool });
+    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answerStep]).stream, { callTool });
     const { messages, reason } = await new ActiveRun(parts, { messages: question }).finished;
     expect(reason).toBe("answered");
     expect(textOf(resultsOf(messages)[0])).toContain("defect [secret]");
@@ -289,7 +289,7 @@ describe("calls", () => {
   test("run at most 3 times if they fail with the same arguments", async () => {
     const again = (id: string) => [call("read", { id, other: 1 }), finish("tool-calls")];
     const reordered = [call("read", { other: 1, id: "1" }), finish("tool-calls")];
-    const steps = [again("1"), again("1"), reordered, again("1"), again("2"), answered];
+    const steps = [again("1"), again("1"), reordered, again("1"), again("2"), answerStep];
     const parts = testParts(scriptedStream(steps).stream, { callTool: () => Promise.resolve(textOutcome("no", true)) });
     const { messages } = await new ActiveRun(parts, { messages: question }).finished;
     expect(parts.calls.map((request) => request.arguments.id)).toEqual(["1", "1", "1", "2"]);
@@ -299,7 +299,7 @@ describe("calls", () => {
   test("run again after another call has succeeded", async () => {
     const failing = [call("read", { id: "1" }), finish("tool-calls")];
     const other = [call("write", {}), finish("tool-calls")];
-    const parts = testParts(scriptedStream([failing, failing, failing, other, failing, answered]).stream, {
+    const parts = testParts(scriptedStream([failing, failing, failing, other, failing, answerStep]).stream, {
       callTool: ({ tool }) => Promise.resolve(textOutcome("x", tool.name === "read")),
     });
     await new ActiveRun(parts, { messages: question }).finished;
@@ -311,10 +311,10 @@ describe("limits", () => {
   const calling = [call("read"), finish("tool-calls", 60, 40)];
 
   test.each([
-    ["as many steps as the limit", { maxSteps: 2 }, [calling, answered], "answered"],
-    ["one step more than the limit", { maxSteps: 2 }, [calling, calling, answered], "steps"],
-    ["fewer tokens than the limit", { maxTokens: 101 }, [calling, answered], "answered"],
-    ["as many tokens as the limit", { maxTokens: 100 }, [calling, answered], "tokens"],
+    ["as many steps as the limit", { maxSteps: 2 }, [calling, answerStep], "answered"],
+    ["one step more than the limit", { maxSteps: 2 }, [calling, calling, answerStep], "steps"],
+    ["fewer tokens than the limit", { maxTokens: 101 }, [calling, answerStep], "answered"],
+    ["as many tokens as the limit", { maxTokens: 100 }, [calling, answerStep], "tokens"],
   ] as const)("a run that needs %s", async (_name, options, steps, reason) => {
     const end = await new ActiveRun(testParts(scriptedStream(steps).stream), { messages: question, ...options })
       .finished;
@@ -324,7 +324,7 @@ describe("limits", () => {
   });
 
   test("estimate the tokens if the provider reports none", async () => {
-    const steps = [[text("words ".repeat(100)), call("read"), finish("tool-calls", 0, 0)], answered];
+    const steps = [[text("words ".repeat(100)), call("read"), finish("tool-calls", 0, 0)], answerStep];
     const end = await new ActiveRun(testParts(scriptedStream(steps).stream), { messages: question, maxTokens: 100 })
       .finished;
     expect(end.reason).toBe("tokens");
@@ -398,7 +398,7 @@ describe("errors of the model", () => {
 
 describe("cancel", () => {
   test("before the start sends no request", async () => {
-    const model = scriptedStream([answered]);
+    const model = scriptedStream([answerStep]);
     const end = await new ActiveRun(testParts(model.stream), { messages: question, signal: AbortSignal.abort() })
       .finished;
     expect(end).toMatchObject({ reason: "cancelled", messages: question });

@@ -95,27 +95,27 @@ export class ActiveRun implements Run {
   /** Runs the steps, and makes the end. It never rejects. */
   async #run(): Promise<RunEnd> {
     const { ready, secrets } = this.#parts;
-    const { conversation, messages: given } = this.#options;
+    const { conversation, messages: initialMessages } = this.#options;
     const stop = this.#stop;
-    const messagesNow = (): readonly Message[] => given ?? conversation?.messages ?? [];
+    const messagesNow = (): readonly Message[] => initialMessages ?? conversation?.messages ?? [];
     let start = messagesNow();
-    let ended: Ended;
+    let outcome: Ended;
     try {
       await ready?.(stop.signal);
       await conversation?.refresh({ signal: stop.signal });
       start = messagesNow();
-      ended = await this.#runSteps(start);
+      outcome = await this.#runSteps(start);
     } catch (error) {
-      ended = stop.reason === undefined ? { reason: "error", error: toError(error) } : { reason: stop.reason };
+      outcome = stop.reason === undefined ? { reason: "error", error: toError(error) } : { reason: stop.reason };
     }
     this.#timer.close();
     this.#openCalls.close();
     stop.close();
     const complete = completeMessages(this.#messages ?? start);
-    const unanswered = ended.reason === "error" ? unansweredMessage(complete) : undefined;
+    const unanswered = outcome.reason === "error" ? unansweredMessage(complete) : undefined;
     const messages = unanswered ? complete.slice(0, -1) : complete;
     const end = secrets.withoutSecrets<RunEnd>({
-      ...ended,
+      ...outcome,
       messages,
       ...(unanswered && { unanswered }),
       usage: this.#usage,
@@ -150,14 +150,14 @@ export class ActiveRun implements Run {
       const { content, calls } = this.#readAnswer(answer, uniqueId);
       // Providers reject an empty message.
       if (content.length > 0) messages.push({ role: "assistant", content });
-      const ended = this.#stop.reason ? { reason: this.#stop.reason } : endOf(answer, calls.length > 0);
+      const outcome = this.#stop.reason ? { reason: this.#stop.reason } : endOf(answer, calls.length > 0);
       if (calls.length > 0) {
-        const results = ended
-          ? calls.map((call) => skippedResult(call, skipReason(ended)))
+        const results = outcome
+          ? calls.map((call) => skippedResult(call, skipReason(outcome)))
           : await runCalls(calls, this.#callParts);
         messages.push({ role: "tool", content: results });
       }
-      if (ended) return ended;
+      if (outcome) return outcome;
     }
   }
 
@@ -202,8 +202,8 @@ function checkMessages({ messages, conversation }: RunOptions): void {
 }
 
 /** Returns the messages that were added to a conversation during a run, such as those of another attachment. */
-function addedSince(taken: readonly Message[], now: readonly Message[]): readonly Message[] {
-  return taken.every((message, index) => now[index] === message) ? now.slice(taken.length) : [];
+function addedSince(initialMessages: readonly Message[], now: readonly Message[]): readonly Message[] {
+  return initialMessages.every((message, index) => now[index] === message) ? now.slice(initialMessages.length) : [];
 }
 
 /**
@@ -249,16 +249,16 @@ const MAX_DELAY = 2 ** 31 - 1;
 function readRunLimits(options: RunOptions) {
   const { maxOutputTokens } = options;
   return {
-    maxSteps: whole("maxSteps", options.maxSteps ?? 20),
-    maxTokens: whole("maxTokens", options.maxTokens ?? 1_000_000),
-    maxTime: whole("maxTime", options.maxTime ?? 30 * 60_000, { max: MAX_DELAY }),
-    maxResultBytes: whole("maxResultBytes", options.maxResultBytes ?? 32 * 1024, { min: 256 }),
-    maxToolTokens: whole("maxToolTokens", options.maxToolTokens ?? 8000, { min: 0 }),
-    maxOutputTokens: maxOutputTokens === undefined ? undefined : whole("maxOutputTokens", maxOutputTokens),
+    maxSteps: readInteger("maxSteps", options.maxSteps ?? 20),
+    maxTokens: readInteger("maxTokens", options.maxTokens ?? 1_000_000),
+    maxTime: readInteger("maxTime", options.maxTime ?? 30 * 60_000, { max: MAX_DELAY }),
+    maxResultBytes: readInteger("maxResultBytes", options.maxResultBytes ?? 32 * 1024, { min: 256 }),
+    maxToolTokens: readInteger("maxToolTokens", options.maxToolTokens ?? 8000, { min: 0 }),
+    maxOutputTokens: maxOutputTokens === undefined ? undefined : readInteger("maxOutputTokens", maxOutputTokens),
   };
 }
 
-function whole(name: string, value: number, { min = 1, max = Number.MAX_SAFE_INTEGER } = {}): number {
+function readInteger(name: string, value: number, { min = 1, max = Number.MAX_SAFE_INTEGER } = {}): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   throw new RangeError(`\`${name}\` must be a whole number from ${min} to ${max}; got ${String(value)}.`);
 }

@@ -5,7 +5,7 @@ import { ActiveRun } from "./run.ts";
 import { closeNames, RunTools } from "./stable-tools.ts";
 import { type ToolSearch, createToolSearch } from "../search/tool-search.ts";
 import {
-  answered,
+  answerStep,
   call,
   eventsOf,
   finish,
@@ -98,7 +98,7 @@ describe("the tools of a run", () => {
 describe("a run", () => {
   test("sends the same tools and the same start of the messages in 20 steps", async () => {
     const calling = [call("read"), finish("tool-calls")];
-    const model = scriptedStream([...Array.from({ length: 19 }, () => calling), answered]);
+    const model = scriptedStream([...Array.from({ length: 19 }, () => calling), answerStep]);
     const parts = testParts(model.stream, { instructions: () => [{ server: "notes", text: "Read first." }] });
     await new ActiveRun(parts, { messages: question }).finished;
     expect(model.requests).toHaveLength(20);
@@ -111,7 +111,7 @@ describe("a run", () => {
 
   test("fails the call of a tool that was removed during the run", async () => {
     const parts = testParts(
-      scriptedStream([[call("read"), finish("tool-calls")], [call("read"), finish("tool-calls")], answered]).stream,
+      scriptedStream([[call("read"), finish("tool-calls")], [call("read"), finish("tool-calls")], answerStep]).stream,
       {
         catalogue: () => testCatalogue(parts.calls.length === 0 ? [testTool("read")] : []),
       },
@@ -129,7 +129,7 @@ describe("a run", () => {
       [call("call_tool", { name: "tool_8", arguments: '{"id":"2"}' }), finish("tool-calls")],
       [call("tool_9", { id: "3" }), finish("tool-calls")],
       [call("call_tool", { name: "unknown" }, "u"), call("call_tool", {}, "v"), finish("tool-calls")],
-      answered,
+      answerStep,
     ]);
     const parts = testParts(model.stream, { catalogue: () => many, search: testSearch() });
     const events = await eventsOf(new ActiveRun(parts, { messages: question, maxToolTokens: 100 }));
@@ -159,7 +159,7 @@ describe("a run", () => {
     const parts = testParts(
       scriptedStream([
         [call("call_tool", input), call("call_tool", '{"name":"tool_8","arguments":[]}', "b"), finish("tool-calls")],
-        answered,
+        answerStep,
       ]).stream,
       {
         catalogue: () => many,
@@ -178,12 +178,12 @@ describe("a run", () => {
 
   test("reads a long result on in a later run of the same host", async () => {
     const first = testParts(
-      scriptedStream([[call("read", { id: "x".repeat(2000) }), finish("tool-calls")], answered]).stream,
+      scriptedStream([[call("read", { id: "x".repeat(2000) }), finish("tool-calls")], answerStep]).stream,
     );
     const { messages } = await new ActiveRun(first, { messages: question, maxResultBytes: 256 }).finished;
     const handle = /r_[\w-]{16}/.exec(JSON.stringify(messages))?.[0];
     const reading = [call("read_result", { handle, offset: 1990 }), finish("tool-calls")];
-    const second = testParts(scriptedStream([reading, answered]).stream, { results: first.results });
+    const second = testParts(scriptedStream([reading, answerStep]).stream, { results: first.results });
     const end = await new ActiveRun(second, { messages: [...messages, ...question], maxResultBytes: 256 }).finished;
     expect(JSON.stringify(end.messages.at(-2))).toContain("Bytes 1990 to 2009 of 2009. This is the end.");
   });
@@ -215,7 +215,7 @@ describe("a forged label", () => {
     const many = testCatalogue([hostile, ...Array.from({ length: 50 }, (_, index) => testTool(`other_${index}`))]);
     const steps = [
       [call("search_tools", { query: "tool 1 reads" }), call("call_tool", { name: forged }, "b"), finish("tool-calls")],
-      answered,
+      answerStep,
     ];
     const parts = testParts(scriptedStream(steps).stream, { catalogue: () => many, search: createToolSearch() });
     const { messages } = await new ActiveRun(parts, { messages: question, maxToolTokens: 100 }).finished;

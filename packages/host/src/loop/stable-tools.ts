@@ -72,8 +72,8 @@ const modelTools = new WeakMap<CatalogueTool, ModelTool>();
 
 /** Returns the definition of a tool for the model. */
 export function toModelTool(tool: CatalogueTool): ModelTool {
-  const known = modelTools.get(tool);
-  if (known) return known;
+  const knownTool = modelTools.get(tool);
+  if (knownTool) return knownTool;
   const { name, description, inputSchema } = tool;
   const definition = mapTexts({ name, description: printable(description), inputSchema }, { text: escapeTags });
   modelTools.set(tool, definition);
@@ -88,7 +88,7 @@ export function closeNames(name: string, { tools }: Catalogue): string[] {
     .filter(({ score }) => score >= 3)
     .toSorted((a, b) => b.score - a.score)
     .slice(0, 3)
-    .map((found) => found.name);
+    .map((candidate) => candidate.name);
 }
 
 /** The length of the common start, or of the contained name. */

@@ -26,7 +26,7 @@ export async function* streamModel(
 ): AsyncGenerator<ModelPart, void, undefined> {
   const { signal } = request;
   checkVersion(model);
-  let waited = 0;
+  let totalDelay = 0;
   for (let tries = 1; ; tries += 1) {
     let hasAnswer = false;
     try {
@@ -36,12 +36,12 @@ export async function* streamModel(
         yield part;
       }
       return;
-    } catch (thrown) {
+    } catch (cause) {
       signal?.throwIfAborted();
-      const next = afterFailure({ model, thrown, tries, waited }, hasAnswer ? undefined : retries);
+      const next = afterFailure({ model, cause, tries, totalDelay }, hasAnswer ? undefined : retries);
       if (next instanceof Error) throw next;
       await pause(next.delay, next.clock, signal);
-      waited += next.delay;
+      totalDelay += next.delay;
     }
   }
 }
@@ -54,26 +54,26 @@ function isEarlyEnd(part: ModelPart): boolean {
 /** A failed try of a request. */
 interface FailedTry {
   readonly model: LanguageModel;
-  readonly thrown: unknown;
+  readonly cause: unknown;
   /** The number of tries so far. */
   readonly tries: number;
   /** The milliseconds of all delays so far. */
-  readonly waited: number;
+  readonly totalDelay: number;
 }
 
 /** Returns the delay before the next try, after it was reported. Returns the error for the caller if there is no next try. */
 function afterFailure(
-  { model, thrown, tries, waited }: FailedTry,
+  { model, cause, tries, totalDelay }: FailedTry,
   retries: Retries | undefined,
 ): { readonly delay: number; readonly clock: Clock } | Error {
-  const error = modelError(model, thrown);
+  const error = modelError(model, cause);
   const lastError = tries === 1 ? error : withSentence(error, `The request was sent ${tries} times.`);
   if (!retries || tries >= retries.maxTries) return lastError;
   const { clock, maxTries, onRetry } = retries;
-  const failure = readFailure(thrown, clock.now());
+  const failure = readFailure(cause, clock.now());
   if (!failure.isTemporary) return lastError;
   const delay = nextDelay(tries, failure);
-  if (waited + delay > longestWait) {
+  if (totalDelay + delay > longestWait) {
     const limit = `The next try would be in ${seconds(delay)}, and a request waits at most ${seconds(longestWait)} in total.`;
     return withSentence(lastError, `${limit} Send it again after that time.`);
   }

@@ -45,9 +45,11 @@ export function joinPieces(pieces: Iterable<ModelPart>): JoinedPart[] {
       continue;
     }
     const { block, ...part } = piece as TextPiece;
-    const isSame = (other: (typeof blocks)[number]): boolean => other.block === block && other.part.type === part.type;
-    const before = block === undefined ? blocks.slice(-1).find(isSame) : blocks.findLast(isSame);
-    if (before && isText(before.part)) before.part = { ...before.part, ...part, text: before.part.text + part.text };
+    const isSame = (candidate: (typeof blocks)[number]): boolean =>
+      candidate.block === block && candidate.part.type === part.type;
+    const openBlock = block === undefined ? blocks.slice(-1).find(isSame) : blocks.findLast(isSame);
+    if (openBlock && isText(openBlock.part))
+      openBlock.part = { ...openBlock.part, ...part, text: openBlock.part.text + part.text };
     else blocks.push({ block, part });
   }
   return blocks.map(({ part }) => part).filter((part) => !isText(part) || part.text !== "" || part.providerData);

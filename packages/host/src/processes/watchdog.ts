@@ -42,7 +42,7 @@ export class Watchdog {
    * Returns the target with an `onStart` that reports each of its processes to the watchdog. Starts the watchdog if it does
    * not run, so call it just before the connection is opened.
    */
-  watched(target: CommandTarget): CommandTarget {
+  watchTarget(target: CommandTarget): CommandTarget {
     this.#ensureRunning();
     return {
       ...target,
@@ -80,13 +80,13 @@ export class Watchdog {
   #ensureRunning(): void {
     if (this.#running || this.#isClosed) return;
     try {
-      const started = startProgram(`${MARKER}=${this.#id}`);
-      started.once("error", (error) => this.#failed(started, error.message));
-      started.once("exit", (code, signal) =>
-        this.#failed(started, signal ? `ended by ${signal}` : `ended with code ${code}`),
+      const child = startProgram(`${MARKER}=${this.#id}`);
+      child.once("error", (error) => this.#failed(child, error.message));
+      child.once("exit", (code, signal) =>
+        this.#failed(child, signal ? `ended by ${signal}` : `ended with code ${code}`),
       );
-      if (started.pid === undefined) return;
-      this.#running = started;
+      if (child.pid === undefined) return;
+      this.#running = child;
     } catch (error) {
       this.#failed(undefined, toError(error).message);
       return;
@@ -98,10 +98,10 @@ export class Watchdog {
     }
   }
 
-  #failed(ended: Program | undefined, reason: string): void {
-    if (this.#running === ended) this.#running = undefined;
+  #failed(child: Program | undefined, reason: string): void {
+    if (this.#running === child) this.#running = undefined;
     if (this.#isClosed || this.#hasFailedToStart) return;
-    this.#hasFailedToStart = ended?.pid === undefined;
+    this.#hasFailedToStart = child?.pid === undefined;
     this.#onError(watchdogError(reason, this.#hasFailedToStart));
   }
 
@@ -159,13 +159,13 @@ function startProgram(marker: string): Program {
 
 /** Returns the variables that Node needs to start. `NODE_OPTIONS` could load modules or wait for a debugger. */
 function environment(): Record<string, string> {
-  const needed = ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT"];
-  const inherited = needed.flatMap((name) => {
+  const names = ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT"];
+  const variables = names.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   // Electron, and programs that were compiled with Bun, then run the text and not their application.
-  return { ...Object.fromEntries(inherited), ELECTRON_RUN_AS_NODE: "1", BUN_BE_BUN: "1" };
+  return { ...Object.fromEntries(variables), ELECTRON_RUN_AS_NODE: "1", BUN_BE_BUN: "1" };
 }
 
 function watchdogError(reason: string, hasFailedToStart: boolean): Error {

@@ -143,14 +143,14 @@ function wordsOfTool({ tool, server }: CatalogueTool): ReadonlyMap<Field, string
 
 /** Returns the title of a tool. The members of `annotations` can have any type. */
 function titleOf({ title, annotations }: CatalogueTool["tool"]): string {
-  const found: unknown = title ?? annotations?.title;
-  return typeof found === "string" ? found : "";
+  const text: unknown = title ?? annotations?.title;
+  return typeof text === "string" ? text : "";
 }
 
 /** Returns the first sentence of a description, and at least 20 characters. */
 function firstSentence(description: string): string {
-  const found = /^[\s\S]{20,220}?[.!?\n](?=\s|$)/.exec(description);
-  return found === null ? description.slice(0, MAX_CHARACTERS.summary) : found[0];
+  const match = /^[\s\S]{20,220}?[.!?\n](?=\s|$)/.exec(description);
+  return match === null ? description.slice(0, MAX_CHARACTERS.summary) : match[0];
 }
 
 /** Returns the names and descriptions of the parameters, up to the limits of depth and length. */

@@ -28,14 +28,14 @@ export function searchTools(labels: readonly ServerLabel[], budget: number): rea
 function fittingLines(labels: readonly ServerLabel[], budget: number): string[] {
   const lines: string[] = [];
   for (const [place, label] of labels.entries()) {
-    const next = [...lines, lineOf(label, 0), rest(labels.length - place - 1)];
+    const next = [...lines, lineOf(label, 0), describeOthers(labels.length - place - 1)];
     if (estimateToolTokens(toolsWith(next)) > budget) break;
     lines.push(lineOf(label, 0));
   }
-  return lines.length < labels.length ? [...lines, rest(labels.length - lines.length)] : lines;
+  return lines.length < labels.length ? [...lines, describeOthers(labels.length - lines.length)] : lines;
 }
 
-function rest(count: number): string {
+function describeOthers(count: number): string {
   return `- and ${count} more servers`;
 }
 
@@ -102,34 +102,38 @@ const MAX_TOPIC_LENGTH = 20;
 export function labelServers(tools: readonly CatalogueTool[]): ServerLabel[] {
   const names = new Map<string, string[]>();
   for (const { server, tool } of tools) {
-    const known = names.get(server);
-    if (known === undefined) names.set(server, [tool.name]);
-    else known.push(tool.name);
+    const serverNames = names.get(server);
+    if (serverNames === undefined) names.set(server, [tool.name]);
+    else serverNames.push(tool.name);
   }
-  return [...names].map(([server, own]) => ({ server, size: own.length, topics: topicsOf(server, own) }));
+  return [...names].map(([server, toolNames]) => ({
+    server,
+    size: toolNames.length,
+    topics: topicsOf(server, toolNames),
+  }));
 }
 
 function topicsOf(server: string, names: readonly string[]): string[] {
   const counts = new Map<string, { word: string; count: number }>();
-  const excluded = new Set(wordsOfName(server).map(stem));
+  const serverTerms = new Set(wordsOfName(server).map(stem));
   for (const name of names) {
     for (const word of new Set(wordsOfName(name))) {
       const term = stem(word);
-      if (excluded.has(term) || word.length > MAX_TOPIC_LENGTH || /^\d/.test(word)) continue;
-      const found = counts.get(term) ?? { word, count: 0 };
-      found.count++;
-      counts.set(term, found);
+      if (serverTerms.has(term) || word.length > MAX_TOPIC_LENGTH || /^\d/.test(word)) continue;
+      const entry = counts.get(term) ?? { word, count: 0 };
+      entry.count++;
+      counts.set(term, entry);
     }
   }
   // Verbs such as "get" are left out unless there is nothing else.
   const all = [...counts.values()].filter(({ word }) => word.length > 1 && !STOP_WORDS.has(word));
   const nouns = all.filter(({ word }) => actionsOfName([word]).size === 0);
-  const sorted = (nouns.length > 0 ? nouns : all).toSorted((first, second) => second.count - first.count);
-  return sorted.slice(0, MAX_TOPICS).map(({ word }) => word);
+  const candidates = (nouns.length > 0 ? nouns : all).toSorted((first, second) => second.count - first.count);
+  return candidates.slice(0, MAX_TOPICS).map(({ word }) => word);
 }
 
 /** Returns the lower-case words of a name. */
 function wordsOfName(name: string): string[] {
-  const spaced = name.slice(0, 128).replaceAll(/([a-z\d])([A-Z])/g, "$1 $2");
-  return spaced.toLowerCase().match(/[a-z\d]+/g) ?? [];
+  const text = name.slice(0, 128).replaceAll(/([a-z\d])([A-Z])/g, "$1 $2");
+  return text.toLowerCase().match(/[a-z\d]+/g) ?? [];
 }

@@ -12,53 +12,54 @@ const MAX_SUFFIX = 4;
 
 /** Returns the terms of the index that match a term of a query: the term itself, synonyms, longer words, and words with a typing error. */
 export function similarTerms(index: SearchIndex, term: string): SimilarTerm[] {
-  const found = new Map<string, number>();
-  const add = (other: string, weight: number): void => {
-    if (!found.has(other)) found.set(other, weight);
+  const weights = new Map<string, number>();
+  const add = (candidate: string, weight: number): void => {
+    if (!weights.has(candidate)) weights.set(candidate, weight);
   };
   const isKnown = index.matches(term) !== undefined;
   if (isKnown) add(term, 1);
   for (const synonym of synonymsOf(term)) if (index.matches(synonym) !== undefined) add(synonym, RANKING.synonym);
   if (term.length >= 4) {
-    for (const other of index.vocabulary) {
-      if (other.startsWith(term) && other.length - term.length <= MAX_SUFFIX) add(other, RANKING.prefix);
-      else if (!isKnown && isTypo(term, other)) add(other, RANKING.typo);
+    for (const candidate of index.vocabulary) {
+      if (candidate.startsWith(term) && candidate.length - term.length <= MAX_SUFFIX) add(candidate, RANKING.prefix);
+      else if (!isKnown && isTypo(term, candidate)) add(candidate, RANKING.typo);
     }
   }
-  return [...found].map(([other, weight]) => ({ term: other, weight }));
+  return [...weights].map(([candidate, weight]) => ({ term: candidate, weight }));
 }
 
 /** Whether the terms differ by one edit, or by two from 8 characters. The first characters are equal. */
-function isTypo(term: string, other: string): boolean {
-  if (term.length < 5 || term[0] !== other[0] || /\d/.test(term)) return false;
+function isTypo(term: string, candidate: string): boolean {
+  if (term.length < 5 || term[0] !== candidate[0] || /\d/.test(term)) return false;
   const max = term.length >= 8 ? 2 : 1;
-  return Math.abs(term.length - other.length) <= max && distance(term, other) <= max;
+  return Math.abs(term.length - candidate.length) <= max && distance(term, candidate) <= max;
 }
 
 /** Returns the number of insertions, deletions, replacements and swaps of neighbours between two terms. */
-function distance(from: string, to: string): number {
+function distance(first: string, second: string): number {
   let beforePrevious: number[] = [];
-  let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= from.length; row++) {
+  let previous = Array.from({ length: second.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= first.length; row++) {
     const current = [row];
-    for (let column = 1; column <= to.length; column++) {
-      const isEqual = from[row - 1] === to[column - 1];
+    for (let column = 1; column <= second.length; column++) {
+      const isEqual = first[row - 1] === second[column - 1];
       const edits = [
-        at(previous, column) + 1,
-        at(current, column - 1) + 1,
-        at(previous, column - 1) + (isEqual ? 0 : 1),
+        costAt(previous, column) + 1,
+        costAt(current, column - 1) + 1,
+        costAt(previous, column - 1) + (isEqual ? 0 : 1),
       ];
-      const isSwap = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      if (isSwap) edits.push(at(beforePrevious, column - 2) + 1);
+      const isSwap =
+        row > 1 && column > 1 && first[row - 1] === second[column - 2] && first[row - 2] === second[column - 1];
+      if (isSwap) edits.push(costAt(beforePrevious, column - 2) + 1);
       current.push(Math.min(...edits));
     }
     beforePrevious = previous;
     previous = current;
   }
-  return at(previous, to.length);
+  return costAt(previous, second.length);
 }
 
-function at(row: readonly number[], column: number): number {
+function costAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
@@ -304,14 +305,14 @@ const NONE: ReadonlySet<string> = new Set();
 const synonyms = readGroups();
 
 function readGroups(): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
+  const groups = new Map<string, Set<string>>();
   for (const line of GROUPS.trim().split("\n")) {
     const group = line.split(" ").map(stem);
     for (const term of group) {
-      const others = found.get(term) ?? new Set();
-      for (const other of group) if (other !== term) others.add(other);
-      found.set(term, others);
+      const relatedTerms = groups.get(term) ?? new Set();
+      for (const member of group) if (member !== term) relatedTerms.add(member);
+      groups.set(term, relatedTerms);
     }
   }
-  return found;
+  return groups;
 }

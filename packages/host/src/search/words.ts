@@ -10,12 +10,12 @@ const stems = new Map<string, string>();
  * The algorithm has different stems for "status" and "statuses", so plurals of such words are reduced before.
  */
 export function stem(word: string): string {
-  const known = stems.get(word);
-  if (known !== undefined) return known;
-  const made = /^[a-z]{3,}$/.test(word) ? stemmer(word.replace(/(..us)es$/, "$1")) : word;
+  const knownStem = stems.get(word);
+  if (knownStem !== undefined) return knownStem;
+  const newStem = /^[a-z]{3,}$/.test(word) ? stemmer(word.replace(/(..us)es$/, "$1")) : word;
   if (stems.size >= MAX_STEMS) stems.clear();
-  stems.set(word, made);
-  return made;
+  stems.set(word, newStem);
+  return newStem;
 }
 
 /** Returns the lower-case words of a text for the index. A word in camel case also returns its parts. */
@@ -56,21 +56,21 @@ function splitCase(word: string): string[] {
 function withPhrases(words: string[]): string[] {
   const length = words.length;
   for (let start = 0; start < length; start++) {
-    for (const { rest, word } of PHRASES.get(words[start] ?? "") ?? []) {
-      if (rest.every((next, offset) => isForm(words[start + 1 + offset], next))) words.push(word);
+    for (const { nextWords, word } of PHRASES.get(words[start] ?? "") ?? []) {
+      if (nextWords.every((next, offset) => isForm(words[start + 1 + offset], next))) words.push(word);
     }
   }
   return words;
 }
 
 /** Whether two words have the same stem. "pull requests" is a form of "pull request". */
-function isForm(word: string | undefined, other: string): boolean {
-  return word === other || (word !== undefined && stem(word) === stem(other));
+function isForm(word: string | undefined, phraseWord: string): boolean {
+  return word === phraseWord || (word !== undefined && stem(word) === stem(phraseWord));
 }
 
 /** A phrase of several words, without its first word, and the word that stands for it. */
 interface Phrase {
-  readonly rest: readonly string[];
+  readonly nextWords: readonly string[];
   readonly word: string;
 }
 
@@ -126,8 +126,8 @@ const PHRASES: ReadonlyMap<string, readonly Phrase[]> = byFirstWord();
 function byFirstWord(): Map<string, Phrase[]> {
   const phrases = new Map<string, Phrase[]>();
   for (const [phrase, word] of TABLE) {
-    const [first = "", ...rest] = phrase.split(" ");
-    phrases.set(first, [...(phrases.get(first) ?? []), { rest, word }]);
+    const [first = "", ...nextWords] = phrase.split(" ");
+    phrases.set(first, [...(phrases.get(first) ?? []), { nextWords, word }]);
   }
   return phrases;
 }

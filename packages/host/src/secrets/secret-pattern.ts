@@ -23,13 +23,13 @@ export class SecretPattern {
 
   /** Returns the text without the forms. Of forms that overlap nothing remains. */
   removeFrom(text: string): string {
-    let shown = "";
-    let after = 0;
+    let output = "";
+    let offset = 0;
     for (const [start, end] of this.#rangesIn(text)) {
-      shown += `${text.slice(after, start)}[redacted]`;
-      after = end;
+      output += `${text.slice(offset, start)}[redacted]`;
+      offset = end;
     }
-    return after === 0 ? text : shown + text.slice(after);
+    return offset === 0 ? text : output + text.slice(offset);
   }
 
   /** Returns the length of the text before an end that may be continued as a form, or the length of the text. */
@@ -37,7 +37,7 @@ export class SecretPattern {
     let start = Math.max(0, text.length - MAX_HELD);
     while (start < text.length && !this.#isStart(text.slice(start))) start += 1;
     // A form is not divided.
-    return this.#rangesIn(text).find(([from, end]) => from < start && start < end)?.[0] ?? start;
+    return this.#rangesIn(text).find(([first, end]) => first < start && start < end)?.[0] ?? start;
   }
 
   #rangesIn(text: string): readonly Range[] {

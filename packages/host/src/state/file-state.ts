@@ -38,17 +38,17 @@ export function fileState(folder: string, options: FileStateOptions = {}): State
     return parent === undefined ? undefined : readPrivateFile(path.join(parent, parts.at(-1)!), limits);
   };
 
-  const write = async (name: string, change: (before: string | undefined) => string | undefined): Promise<void> => {
+  const write = async (name: string, change: (text: string | undefined) => string | undefined): Promise<void> => {
     const parts = partsOfName(name);
     const top = await makeFolder(folder, [], uid);
     await withFolderLock(top, clock, async (lock) => {
-      const before = await read(name);
-      const after = change(before);
-      if (after === before) return;
-      const bytes = after === undefined ? 0 : Buffer.byteLength(after);
+      const oldText = await read(name);
+      const newText = change(oldText);
+      if (newText === oldText) return;
+      const bytes = newText === undefined ? 0 : Buffer.byteLength(newText);
       if (bytes > maxBytes) throw tooLarge(path.join(folder, name), bytes, maxBytes);
       const file = path.join(await makeFolder(folder, parts.slice(0, -1), uid), parts.at(-1)!);
-      await replaceFile(file, after, { lock, top });
+      await replaceFile(file, newText, { lock, top });
     });
   };
 
@@ -56,14 +56,14 @@ export function fileState(folder: string, options: FileStateOptions = {}): State
     read,
     update(name, change) {
       // Calls of this process wait here, so that only one of them waits for other processes.
-      const done = last.then(() => write(name, change));
-      last = done.catch(() => {});
-      return done;
+      const update = last.then(() => write(name, change));
+      last = update.catch(() => {});
+      return update;
     },
-    async settled() {
-      for (let waited: unknown; waited !== last;) {
-        waited = last;
-        await waited;
+    async waitForUpdates() {
+      for (let update: unknown; update !== last;) {
+        update = last;
+        await update;
       }
     },
   };
@@ -96,8 +96,8 @@ async function replaceFile(
 /** Removes the temporary files of processes that crashed. Only the holder of the lock has one. */
 async function removeTemporaryFiles(folder: string): Promise<void> {
   const names = await readdir(folder);
-  const left = names.filter((name) => name.startsWith(".") && name.endsWith(".tmp"));
-  await Promise.all(left.map((name) => rm(path.join(folder, name), { force: true })));
+  const temporaryNames = names.filter((name) => name.startsWith(".") && name.endsWith(".tmp"));
+  await Promise.all(temporaryNames.map((name) => rm(path.join(folder, name), { force: true })));
 }
 
 /** Makes a rename durable. Systems that cannot open a folder do this without a request. */
@@ -133,7 +133,7 @@ async function withFolderLock<T>(folder: string, clock: Clock, work: (lock: Held
   try {
     const giveUpAt = clock.now() + maxWait;
     while (!(await store.compareAndSet(key, undefined, owner, { ttl: lease }))) {
-      if (clock.now() >= giveUpAt) throw locked(folder);
+      if (clock.now() >= giveUpAt) throw lockedError(folder);
       await new Promise<void>((resolve) => {
         clock.setTimeout(resolve, retryInterval);
       });
@@ -141,7 +141,7 @@ async function withFolderLock<T>(folder: string, clock: Clock, work: (lock: Held
     try {
       return await work({
         async renew() {
-          if (!(await store.compareAndSet(key, owner, owner, { ttl: lease }))) throw lost(folder);
+          if (!(await store.compareAndSet(key, owner, owner, { ttl: lease }))) throw lostLockError(folder);
         },
       });
     } finally {
@@ -152,12 +152,12 @@ async function withFolderLock<T>(folder: string, clock: Clock, work: (lock: Held
   }
 }
 
-function locked(folder: string): LocalError {
-  const waited = `other processes wrote to ${JSON.stringify(folder)} for ${maxWait / 1000} seconds`;
-  return new LocalError("unusable_storage", `The state of the host was not written: ${waited}. Try again.`);
+function lockedError(folder: string): LocalError {
+  const reason = `other processes wrote to ${JSON.stringify(folder)} for ${maxWait / 1000} seconds`;
+  return new LocalError("unusable_storage", `The state of the host was not written: ${reason}. Try again.`);
 }
 
-function lost(folder: string): LocalError {
+function lostLockError(folder: string): LocalError {
   const why = `this process was suspended while it wrote to ${JSON.stringify(folder)}`;
   return new LocalError("unusable_storage", `The state of the host was not written: ${why}. Try again.`);
 }

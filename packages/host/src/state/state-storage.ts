@@ -11,9 +11,9 @@ export interface StateStorage {
    * Replaces the text under a name by the result of `change`, which receives the current text. No other process changes it in the
    * meantime. `undefined` deletes it.
    */
-  update(name: string, change: (before: string | undefined) => string | undefined): Promise<void>;
+  update(name: string, change: (text: string | undefined) => string | undefined): Promise<void>;
   /** Resolves when no update is running. Never rejects. */
-  settled(): Promise<void>;
+  waitForUpdates(): Promise<void>;
 }
 
 /** Returns a storage in memory. */
@@ -27,7 +27,7 @@ export function memoryState(): StateStorage {
       else texts.set(name, text);
       return Promise.resolve();
     },
-    settled: () => Promise.resolve(),
+    waitForUpdates: () => Promise.resolve(),
   };
 }
 
@@ -37,13 +37,13 @@ export function parseState<T>(name: string, text: string, isValid: (value: unkno
   try {
     value = JSON.parse(text);
   } catch {
-    throw damaged(name, "it is not JSON");
+    throw damagedFileError(name, "it is not JSON");
   }
   if (isValid(value)) return value;
-  throw damaged(name, "it does not have the form that this version writes");
+  throw damagedFileError(name, "it does not have the form that this version writes");
 }
 
-function damaged(name: string, why: string): LocalError {
+function damagedFileError(name: string, why: string): LocalError {
   const cure = "Delete the file to be asked again";
   return new LocalError("unusable_storage", `The file ${name} of the host's state cannot be used: ${why}. ${cure}.`);
 }
@@ -60,7 +60,7 @@ async function readKey(storage: StateStorage): Promise<string> {
   let key = await storage.read(userKeyFile);
   if (key === undefined) {
     // Another process may have created it in the meantime.
-    await storage.update(userKeyFile, (before) => (key = before ?? newUserKey()));
+    await storage.update(userKeyFile, (text) => (key = text ?? newUserKey()));
   }
   return key!;
 }
@@ -80,9 +80,9 @@ export function userFolder({ env, platform }: Surroundings): string {
   }
   if (platform === "darwin") return path.posix.join(home, "Library", "Application Support", "mcparley", "host");
   // A relative path must be ignored (XDG Base Directory Specification).
-  const configured = env.XDG_CONFIG_HOME;
+  const configFolder = env.XDG_CONFIG_HOME;
   return path.posix.join(
-    configured?.startsWith("/") ? configured : path.posix.join(home, ".config"),
+    configFolder?.startsWith("/") ? configFolder : path.posix.join(home, ".config"),
     "mcparley",
     "host",
   );

@@ -34,18 +34,18 @@ export const listNames: readonly ListName[] = ["tools", "prompts", "resources", 
 /** The type that a member of an entry must have. A name with "?" can be omitted. */
 type Shape = Readonly<Record<string, "string" | "object" | "list">>;
 
-const described: Shape = { "title?": "string", "description?": "string", "icons?": "list", "_meta?": "object" };
+const commonShape: Shape = { "title?": "string", "description?": "string", "icons?": "list", "_meta?": "object" };
 const shapes: Readonly<Record<ListName, Shape>> = {
   tools: {
-    ...described,
+    ...commonShape,
     name: "string",
     inputSchema: "object",
     "outputSchema?": "object",
     "annotations?": "object",
   },
-  prompts: { ...described, name: "string", "arguments?": "list" },
-  resources: { ...described, uri: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
-  templates: { ...described, uriTemplate: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
+  prompts: { ...commonShape, name: "string", "arguments?": "list" },
+  resources: { ...commonShape, uri: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
+  templates: { ...commonShape, uriTemplate: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
 };
 const keys = { tools: "name", prompts: "name", resources: "uri", templates: "uriTemplate" } as const;
 
@@ -87,12 +87,12 @@ function validEntries(list: ListName, entries: readonly unknown[], report: (erro
     const message = `The list of ${list} has ${entries.length} entries. The limit is ${maxEntries}.`;
     throw new LocalError("too_large", message);
   }
-  const seen = new Set<unknown>();
+  const keysSoFar = new Set<unknown>();
   const problems: string[] = [];
   const valid = entries.filter((entry) => {
     const key = isObject(entry) ? entry[keys[list]] : undefined;
-    const problem = problemOf(shapes[list], entry) ?? (seen.has(key) ? "it occurs twice" : undefined);
-    seen.add(key);
+    const problem = problemOf(shapes[list], entry) ?? (keysSoFar.has(key) ? "it occurs twice" : undefined);
+    keysSoFar.add(key);
     if (problem) problems.push(`${printableJson(key).slice(0, 100)}: ${problem}`);
     return problem === undefined;
   });
@@ -103,8 +103,8 @@ function validEntries(list: ListName, entries: readonly unknown[], report: (erro
 
 function leftOut(list: ListName, problems: readonly string[]): LocalError {
   const first = problems.slice(0, 5).join("; ");
-  const rest = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
-  const message = `${problems.length} entries of the list of ${list} were left out. ${first}${rest}.`;
+  const note = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
+  const message = `${problems.length} entries of the list of ${list} were left out. ${first}${note}.`;
   return new LocalError("invalid_message", message);
 }
 

@@ -28,14 +28,14 @@ export class KnownLists {
   }
 
   /** Settles when nothing is being written. */
-  get written(): Promise<void> {
+  get lastWrite(): Promise<void> {
     return this.#writing;
   }
 
   /** Reads the stored lists. Never rejects. */
   async load(): Promise<void> {
-    const stored = await this.#cache.read();
-    if (stored) this.#replace(stored.lists, { listedAt: stored.listedAt, isCached: true });
+    const storedLists = await this.#cache.read();
+    if (storedLists) this.#replace(storedLists.lists, { listedAt: storedLists.listedAt, isCached: true });
   }
 
   /** Replaces the lists that were read. The others keep their values. Returns whether a definition has changed. */
@@ -46,7 +46,7 @@ export class KnownLists {
   }
 
   /** Marks the lists as those of an earlier connection. */
-  disconnected(): void {
+  markCached(): void {
     if (this.#lists) this.#lists = { ...this.#lists, isCached: true };
   }
 
@@ -56,15 +56,15 @@ export class KnownLists {
   ): boolean {
     // Also before they are stored.
     const read = new Map([...lists].map(([name, list]) => [name, changedList(list, this.#changeValues)] as const));
-    const before = this.#lists;
-    const merged = {
+    const oldLists = this.#lists;
+    const newLists = {
       ...empty,
-      ...before,
+      ...oldLists,
       ...Object.fromEntries([...read].map(([name, { entries }]) => [name, entries])),
     };
-    const hasChanged = before === undefined || listNames.some((name) => this.#isChanged(name, read));
+    const hasChanged = oldLists === undefined || listNames.some((name) => this.#isChanged(name, read));
     for (const [name, { digest }] of read) this.#digests.set(name, digest);
-    this.#lists = { ...merged, listedAt, isCached };
+    this.#lists = { ...newLists, listedAt, isCached };
     return hasChanged;
   }
 
@@ -104,7 +104,7 @@ export function listCache(entry: SupervisedEntry, storage: StateStorage, report:
   if (entry.server.kind === "in-process") {
     return { read: () => Promise.resolve(undefined), write: () => Promise.resolve() };
   }
-  const failed = (action: string, error: unknown): void =>
+  const reportFailure = (action: string, error: unknown): void =>
     report(
       new Error(`The stored lists of server ${printableJson(entry.name)} could not be ${action}.`, { cause: error }),
     );
@@ -114,7 +114,7 @@ export function listCache(entry: SupervisedEntry, storage: StateStorage, report:
         const text = await storage.read(await fileName(entry, storage));
         return text === undefined ? undefined : decode(text, report);
       } catch (error) {
-        failed("read, and are ignored", error);
+        reportFailure("read, and are ignored", error);
         return undefined;
       }
     },
@@ -123,7 +123,7 @@ export function listCache(entry: SupervisedEntry, storage: StateStorage, report:
         const text = encode(lists);
         await storage.update(await fileName(entry, storage), () => (text.length > maxCharacters ? undefined : text));
       } catch (error) {
-        failed("written", error);
+        reportFailure("written", error);
       }
     },
   };
@@ -157,13 +157,13 @@ function decode(text: string, report: (error: Error) => void): StoredLists {
   if (text.length > maxCharacters) throw unusable(`it has ${text.length} characters`);
   const value: unknown = JSON.parse(text);
   if (typeof value !== "object" || value === null) throw unusable("it is not an object");
-  const stored = value as Record<string, unknown>;
-  if (stored.version !== formatVersion) throw unusable(`its version is not ${formatVersion}`);
-  const { listedAt } = stored;
+  const content = value as Record<string, unknown>;
+  if (content.version !== formatVersion) throw unusable(`its version is not ${formatVersion}`);
+  const { listedAt } = content;
   if (typeof listedAt !== "number" || !Number.isFinite(listedAt)) throw unusable('its "listedAt" is not a number');
   const lists = new Map<ListName, CheckedList>();
   for (const name of listNames) {
-    const entries = stored[name];
+    const entries = content[name];
     if (!Array.isArray(entries)) throw unusable(`its "${name}" is not a list`);
     lists.set(name, checkList(name, entries, report));
   }

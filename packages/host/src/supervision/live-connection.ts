@@ -45,7 +45,7 @@ export class LiveConnection {
   readonly client: Client;
   readonly openedAt: number;
   /** Resolves with the reason when the connection is lost or cannot be used. Never rejects. */
-  readonly ended: Promise<Error>;
+  readonly endReason: Promise<Error>;
   readonly #setting: LiveSetting;
   readonly #refresh: ListRefresh;
   readonly #closing = new AbortController();
@@ -67,7 +67,7 @@ export class LiveConnection {
     this.openedAt = setting.clock.now();
     this.#beatAt = this.openedAt;
     this.#refresh = new ListRefresh(setting.clock, (kind) => this.#readAgain(kind));
-    this.ended = new Promise((resolve) => {
+    this.endReason = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
   }
@@ -79,18 +79,18 @@ export class LiveConnection {
 
   /** Subscribes to changes, and reads all lists. Rejects if none of the declared lists can be read, or the connection is lost. */
   async start(signal: AbortSignal): Promise<ReadLists> {
-    const lost = this.ended.then((reason) => Promise.reject(reason));
-    const read = await Promise.race([this.#subscribe().then(() => this.#read(listNames, signal)), lost]);
-    const declared = listKinds.filter((kind) => this.client.server.capabilities[kind]);
+    const loss = this.endReason.then((reason) => Promise.reject(reason));
+    const read = await Promise.race([this.#subscribe().then(() => this.#read(listNames, signal)), loss]);
+    const declaredKinds = listKinds.filter((kind) => this.client.server.capabilities[kind]);
     const [failure] = read.failures.values();
-    const allFailed = declared.every((kind) => listsOf[kind].every((name) => read.failures.has(name)));
+    const allFailed = declaredKinds.every((kind) => listsOf[kind].every((name) => read.failures.has(name)));
     if (failure && allFailed) throw failure;
     this.#schedule();
     return read;
   }
 
   /** Handles an error that `onError` of the client received. A lost stream is noticed here. */
-  reported(error: Error): void {
+  handleClientError(error: Error): void {
     const isLoss = error instanceof LocalError && /^(closed|exited|unreachable)$/.test(error.code);
     // A client over HTTP opens a lost session again without the help of the host, and without a new program.
     if (isLoss && this.#setting.kind !== "http" && this.client.state !== "open") this.#end(error);
@@ -103,7 +103,7 @@ export class LiveConnection {
   }
 
   /** Handles the error of a call. It can be the first sign that the connection cannot be used. */
-  failed(error: unknown): void {
+  handleCallError(error: unknown): void {
     if (!(error instanceof LocalError)) return;
     if (isDeniedCall(error)) return;
     if (isSignInError(error)) return this.#end(error);
@@ -130,7 +130,7 @@ export class LiveConnection {
   /** Reads all lists again, at the pace of changes. */
   readListsAgain(): void {
     this.#server = this.client.server;
-    for (const kind of listKinds) if (this.#server.capabilities[kind]) this.#refresh.changed(kind);
+    for (const kind of listKinds) if (this.#server.capabilities[kind]) this.#refresh.scheduleRead(kind);
   }
 
   /** Closes the connection and stops all timers. Resolves when the program of the server has ended. */
@@ -174,7 +174,7 @@ export class LiveConnection {
     this.#beatAt = this.#setting.clock.now();
     if (this.#server !== this.client.server) this.readListsAgain(); // The client has opened a new session.
     if (++this.#beats % beatsPerPing !== 0) return;
-    for (const kind of this.#failed) this.#refresh.changed(kind);
+    for (const kind of this.#failed) this.#refresh.scheduleRead(kind);
     if (this.#subscription === "lost") {
       await this.#subscribe();
       // Changes were not reported while no subscription was open.
@@ -252,6 +252,6 @@ export class LiveConnection {
   }
 
   #changed(change: ServerChange): void {
-    if (change.kind !== "updated") this.#refresh.changed(change.kind);
+    if (change.kind !== "updated") this.#refresh.scheduleRead(change.kind);
   }
 }

@@ -75,11 +75,11 @@ async function handshake(setting: OpenSetting, target: PreparedTarget, parent: A
   let connection: LiveConnection | undefined;
   const onError = (error: Error): void => {
     report(error);
-    connection?.reported(error);
+    connection?.handleClientError(error);
   };
-  const own = { clock, onError, timeout, maxListBytes, signal: limit.signal };
+  const ownOptions = { clock, onError, timeout, maxListBytes, signal: limit.signal };
   try {
-    const client = await connect<unknown>(target, { ...connectOptions, ...own });
+    const client = await connect<unknown>(target, { ...connectOptions, ...ownOptions });
     connection = new LiveConnection(client, { kind: entry.server.kind, clock, maxListTime: maxTotal, onLists, report });
     return connection;
   } catch (error) {

@@ -103,7 +103,7 @@ describe("the loss of a connection", () => {
     await clock.advance(30_000);
     target.peer.close();
     await flushPromises();
-    await server.settled();
+    await server.waitForAttempt();
     expect(states).toEqual(["connecting", "ready", "idle", "connecting", "ready"]);
     expect(server.lists).toMatchObject({ isCached: false, tools: [{ name: "add" }] });
     await server.close();
@@ -133,7 +133,7 @@ describe("the loss of a connection", () => {
       if (server.retryAt === undefined) break;
       delays.push(server.retryAt - clock.now());
       await clock.advance(server.retryAt - clock.now());
-      await server.settled();
+      await server.waitForAttempt();
     }
     expect(delays).toHaveLength(8);
     expect(delays.at(-1)).toBeGreaterThanOrEqual(64_000);

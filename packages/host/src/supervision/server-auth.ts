@@ -105,8 +105,8 @@ async function openOAuth(
   connection: HttpTarget["connection"],
 ): Promise<OAuth> {
   const { memoryCredentials, oauth } = await import("mcparley/auth");
-  const unwatched = credentials ?? memoryCredentials();
-  const storage = watchStorage?.(unwatched) ?? unwatched;
+  const plainStorage = credentials ?? memoryCredentials();
+  const storage = watchStorage?.(plainStorage) ?? plainStorage;
   return oauth({
     ...authorization,
     signIn,

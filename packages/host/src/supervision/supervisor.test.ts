@@ -74,7 +74,7 @@ describe("the states", () => {
     const { server, states } = recordedServer({ entry: { target: echo, eager: true } });
     expect(states).toEqual([]);
     await flushPromises();
-    await server.settled();
+    await server.waitForAttempt();
     expect(states).toEqual(["connecting", "ready"]);
     await server.close();
   });

@@ -16,7 +16,11 @@ import { type WatchedResource, WatchedResources } from "./watched-resources.ts";
 /** A state with the values that exist only in it. */
 type Situation =
   | { readonly state: "idle" | "disabled" }
-  | { readonly state: "connecting"; readonly abort: AbortController; readonly opened: Promise<LiveConnection> }
+  | {
+      readonly state: "connecting";
+      readonly abort: AbortController;
+      readonly pendingConnection: Promise<LiveConnection>;
+    }
   | { readonly state: "ready"; readonly connection: LiveConnection }
   | { readonly state: "needs-sign-in"; readonly error: Error }
   | {
@@ -105,9 +109,9 @@ export class Supervisor {
   }
 
   /** Resolves when the stored lists were read and no attempt to connect is running. Never rejects. */
-  async settled(): Promise<void> {
+  async waitForAttempt(): Promise<void> {
     await this.#loaded;
-    while (this.#situation.state === "connecting") await this.#situation.opened.catch(() => {});
+    while (this.#situation.state === "connecting") await this.#situation.pendingConnection.catch(() => {});
   }
 
   /**
@@ -122,7 +126,7 @@ export class Supervisor {
     try {
       return await work(connection.client);
     } catch (error) {
-      connection.failed(error);
+      connection.handleCallError(error);
       throw connection.reasonOf(error);
     }
   }
@@ -147,7 +151,7 @@ export class Supervisor {
     ignoreErrors(() => this.#setting.onReconnect?.());
     this.#isReviewDue = true;
     this.#backOff.reset();
-    this.#backOff.used();
+    this.#backOff.permitAutomatic();
     this.#attempt(signsIn);
     try {
       await this.#connected(undefined);
@@ -182,7 +186,7 @@ export class Supervisor {
     this.#move("close", { state: "idle" });
     await this.#loaded;
     await this.#closing;
-    await this.#lists.written;
+    await this.#lists.lastWrite;
   }
 
   #readListsAgain(): void {
@@ -195,7 +199,7 @@ export class Supervisor {
       signal?.throwIfAborted();
       if (this.#isClosed) throw this.#unavailable();
       const situation = this.#situation;
-      this.#backOff.used();
+      this.#backOff.permitAutomatic();
       if (situation.state === "ready") {
         const { connection } = situation;
         if (!connection.hasSlept) return connection;
@@ -203,8 +207,8 @@ export class Supervisor {
       } else if (situation.state === "idle" || (situation.state === "failed" && this.#isDue(situation))) {
         this.#attempt(false);
       } else if (situation.state === "connecting") {
-        const opened = await this.#attempted(situation, signal);
-        if (opened) return opened;
+        const connection = await this.#attempted(situation, signal);
+        if (connection) return connection;
       } else {
         throw this.#unavailable();
       }
@@ -213,11 +217,11 @@ export class Supervisor {
 
   /** Waits for an attempt. Returns undefined if another attempt or state has replaced it. */
   async #attempted(
-    { opened, abort }: Extract<Situation, { state: "connecting" }>,
+    { pendingConnection, abort }: Extract<Situation, { state: "connecting" }>,
     signal: AbortSignal | undefined,
   ): Promise<LiveConnection | undefined> {
     try {
-      return await unlessAborted(opened, signal);
+      return await unlessAborted(pendingConnection, signal);
     } catch (error) {
       if (signal?.aborted || !abort.signal.aborted) throw error;
       return undefined;
@@ -233,10 +237,10 @@ export class Supervisor {
   /** Starts an attempt to connect, which replaces a running attempt and an open connection. */
   #attempt(signsIn: boolean): void {
     const abort = new AbortController();
-    const opened = this.#open(abort.signal, signsIn);
+    const pendingConnection = this.#open(abort.signal, signsIn);
     // The callers that wait receive the error. There may be none.
-    opened.catch(() => {});
-    this.#move("attempt", { state: "connecting", abort, opened });
+    pendingConnection.catch(() => {});
+    this.#move("attempt", { state: "connecting", abort, pendingConnection });
   }
 
   async #open(signal: AbortSignal, signsIn: boolean): Promise<LiveConnection> {
@@ -246,8 +250,8 @@ export class Supervisor {
     // Two processes of one program could disturb each other.
     await this.#closing;
     try {
-      const opened = await openConnection(this.#opening, { signal, signsIn });
-      return await this.#succeeded(opened, signal);
+      const newConnection = await openConnection(this.#opening, { signal, signsIn });
+      return await this.#succeeded(newConnection, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.#failed(error);
@@ -265,8 +269,8 @@ export class Supervisor {
       throw signal.reason;
     }
     this.#move("succeed", { state: "ready", connection });
-    this.#watched.connected(connection.client);
-    void connection.ended.then((reason) => this.#ended(connection, reason));
+    this.#watched.setClient(connection.client);
+    void connection.endReason.then((reason) => this.#ended(connection, reason));
     return connection;
   }
 
@@ -278,7 +282,7 @@ export class Supervisor {
       return this.#unavailable();
     }
     const isDenied = error instanceof LocalError && error.code === "declined";
-    const delay = isDenied ? Infinity : this.#backOff.failed(error);
+    const delay = isDenied ? Infinity : this.#backOff.countFailure(error);
     const isPlanned = !isDenied && this.#backOff.hasAutomatic;
     const timer = isPlanned ? this.#clock.setTimeout(() => this.#retry(), delay) : undefined;
     const failedAt = this.#clock.now();
@@ -333,18 +337,18 @@ export class Supervisor {
     return true;
   }
 
-  #abandon({ abort, opened }: Extract<Situation, { state: "connecting" }>): void {
+  #abandon({ abort, pendingConnection }: Extract<Situation, { state: "connecting" }>): void {
     abort.abort(new LocalError("aborted", "The attempt to connect was replaced, or is not needed any more."));
     // It rejects when its connection is closed.
-    this.#closing = Promise.allSettled([this.#closing, opened]).then(() => {});
+    this.#closing = Promise.allSettled([this.#closing, pendingConnection]).then(() => {});
   }
 
   #release(connection: LiveConnection): void {
-    this.#watched.disconnected();
-    this.#lists.disconnected();
+    this.#watched.removeClient();
+    this.#lists.markCached();
     this.#info = connection.client.server;
-    const closed = connection.close().catch((error: unknown) => this.#report(error));
-    this.#closing = Promise.allSettled([this.#closing, closed]).then(() => {});
+    const closing = connection.close().catch((error: unknown) => this.#report(error));
+    this.#closing = Promise.allSettled([this.#closing, closing]).then(() => {});
   }
 
   #emit({ state }: Situation): void {

@@ -18,7 +18,7 @@ export interface WatchedResource {
   /** Removes the listener. */
   stop(this: void): void;
   /** Resolves when the server has acknowledged the subscription, or none can be opened now. Never rejects. */
-  readonly opened: Promise<void>;
+  readonly acknowledgment: Promise<void>;
 }
 
 /** The resources of a server whose updates the host follows, over all of its connections. */
@@ -47,28 +47,28 @@ export class WatchedResources {
   watch(uri: string, listener: (uri: string) => void): WatchedResource {
     const listeners = this.#listeners.get(uri) ?? new Set();
     // Each call has its own entry, even with the same function.
-    const entry = (updated: string): void => listener(updated);
+    const entry = (updatedUri: string): void => listener(updatedUri);
     this.#listeners.set(uri, listeners.add(entry));
-    this.#backOff.used();
+    this.#backOff.permitAutomatic();
     const stop = (): void => {
       if (!listeners.delete(entry) || listeners.size > 0) return;
       this.#listeners.delete(uri);
       this.#subscribed.delete(uri);
       void this.#update();
     };
-    return { stop, opened: this.#update() };
+    return { stop, acknowledgment: this.#update() };
   }
 
   /** Subscribes on a new connection. Reports the resources of the one before as updated. */
-  connected(client: Client): void {
+  setClient(client: Client): void {
     this.#client = client;
-    this.#backOff.used();
+    this.#backOff.permitAutomatic();
     for (const uri of this.#subscribed) this.#updated(uri);
     void this.#update();
   }
 
   /** Forgets the connection. Its subscriptions end with it. */
-  disconnected(): void {
+  removeClient(): void {
     this.#client = undefined;
     this.#subscription = undefined;
     this.#isInterrupted = false;
@@ -107,9 +107,9 @@ export class WatchedResources {
         if (change.uri !== undefined) this.#updated(change.uri);
       };
       const timeout = { total: acknowledgeTime };
-      const opened = await client.listen({ uris }, onChange, { timeout });
+      const subscription = await client.listen({ uris }, onChange, { timeout });
       if (client !== this.#client) return;
-      this.#opened(opened, uris);
+      this.#opened(subscription, uris);
     } else {
       this.#subscription = undefined;
       this.#open = new Set();
@@ -133,7 +133,7 @@ export class WatchedResources {
       const isStable = this.#setting.clock.now() - openedAt >= stableTime;
       if (isStable) {
         this.#backOff.reset();
-        this.#backOff.used();
+        this.#backOff.permitAutomatic();
       }
       // The client has reported the reason.
       this.#interrupted(reason.cause);
@@ -151,13 +151,13 @@ export class WatchedResources {
     clock.clearTimeout(this.#timer);
     if (isRefusal(error) || !this.#backOff.hasAutomatic) return;
     this.#backOff.takeAutomatic();
-    this.#timer = clock.setTimeout(() => void this.#update(), this.#backOff.failed(error));
+    this.#timer = clock.setTimeout(() => void this.#update(), this.#backOff.countFailure(error));
   }
 
   #updated(uri: string): void {
     this.#setting.onUpdated(uri);
-    for (const [watched, listeners] of this.#listeners) {
-      if (!isPartOf(uri, watched)) continue;
+    for (const [watchedUri, listeners] of this.#listeners) {
+      if (!isPartOf(uri, watchedUri)) continue;
       for (const listener of listeners) {
         try {
           listener(uri);
@@ -176,7 +176,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** Whether a URI is a watched one, or a part of it: `note://1/a` and `note://1#a` are parts of `note://1`. */
-function isPartOf(uri: string, watched: string): boolean {
-  if (!uri.startsWith(watched)) return false;
-  return uri.length === watched.length || watched.endsWith("/") || /^[/#?]/.test(uri.slice(watched.length));
+function isPartOf(uri: string, watchedUri: string): boolean {
+  if (!uri.startsWith(watchedUri)) return false;
+  return uri.length === watchedUri.length || watchedUri.endsWith("/") || /^[/#?]/.test(uri.slice(watchedUri.length));
 }

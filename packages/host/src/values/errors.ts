@@ -6,6 +6,6 @@ export function ignoreErrors(call: () => void): void {
 }
 
 /** Returns a thrown value as an error. */
-export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+export function toError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value));
 }

@@ -12,7 +12,7 @@ export interface TextChange {
 /** A member of an object. */
 export interface TextMember {
   readonly name: string;
-  readonly of: Readonly<Record<string, unknown>>;
+  readonly parent: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -20,7 +20,7 @@ export interface TextMember {
  * arrays below `maxLevels` become a text. A changed name that another member has gets a number.
  */
 export function mapTexts<T>(value: T, change: TextChange): T {
-  return mapped(value, { change, levels: maxLevels, member: undefined });
+  return mapValue(value, { change, levels: maxLevels, member: undefined });
 }
 
 interface Place {
@@ -29,7 +29,7 @@ interface Place {
   readonly member: TextMember | undefined;
 }
 
-function mapped<T>(value: T, { change, levels, member }: Place): T {
+function mapValue<T>(value: T, { change, levels, member }: Place): T {
   if (typeof value === "string") {
     return (member && change.member ? change.member(value, member) : change.text(value)) as T;
   }
@@ -37,7 +37,7 @@ function mapped<T>(value: T, { change, levels, member }: Place): T {
   if (levels === 0) return `[more than ${maxLevels} levels]` as T;
   if (Array.isArray(value)) {
     const place = { change, levels: levels - 1, member };
-    const items = value.map((item: unknown) => mapped(item, place));
+    const items = value.map((item: unknown) => mapValue(item, place));
     return items.some((item, index) => item !== value[index]) ? (items as T) : value;
   }
   if (!isPlain(value)) return change.instance ? (change.instance(value) as T) : value;
@@ -55,9 +55,9 @@ function mappedMembers(
   let unique: ReturnType<typeof uniqueNames> | undefined;
   for (const [index, name] of names.entries()) {
     const changedName = nameOf(name);
-    const value = mapped(members[name], { change, levels: levels - 1, member: { name, of: members } });
+    const value = mapValue(members[name], { change, levels: levels - 1, member: { name, parent: members } });
     if (!entries && changedName === name && value === members[name]) continue;
-    entries ??= names.slice(0, index).map((before) => [before, members[before]]);
+    entries ??= names.slice(0, index).map((unchangedName) => [unchangedName, members[unchangedName]]);
     entries.push([changedName === name ? name : (unique ??= uniqueNames(names))(changedName), value]);
   }
   return entries ? Object.fromEntries(entries) : members;
@@ -100,16 +100,16 @@ export function isWithinDepth(value: unknown, max: number): boolean {
  * The next number of each base is stored. Servers and models choose the names, and a search from 2 for each of 10,000 equal names
  * would take minutes.
  */
-export function uniqueNames(taken: Iterable<string> = []): (name: string, base?: string) => string {
-  const used = new Set(taken);
+export function uniqueNames(existingNames: Iterable<string> = []): (name: string, base?: string) => string {
+  const usedNames = new Set(existingNames);
   const numbers = new Map<string, number>();
   return (name, base = name) => {
     let unique = name;
-    for (let number = numbers.get(base) ?? 2; used.has(unique); number += 1) {
+    for (let number = numbers.get(base) ?? 2; usedNames.has(unique); number += 1) {
       unique = `${base}_${number}`;
       numbers.set(base, number + 1);
     }
-    used.add(unique);
+    usedNames.add(unique);
     return unique;
   };
 }

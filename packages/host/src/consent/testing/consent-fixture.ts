@@ -51,8 +51,8 @@ export function consentFixture({
   return { consent, storage, clock, decisions, errors, review };
 }
 
-export function listsOf(tools: readonly Tool[], others: Partial<ServerLists> = {}): ServerLists {
-  return { tools, prompts: [], resources: [], templates: [], listedAt: 0, isCached: false, ...others };
+export function listsOf(tools: readonly Tool[], lists: Partial<ServerLists> = {}): ServerLists {
+  return { tools, prompts: [], resources: [], templates: [], listedAt: 0, isCached: false, ...lists };
 }
 
 export function toolNamed(name: string, changes: Partial<Tool> = {}): Tool {
@@ -60,8 +60,8 @@ export function toolNamed(name: string, changes: Partial<Tool> = {}): Tool {
 }
 
 /** Returns a call of the server `files` by the model. */
-export function callOf(tool: Tool, given: JsonObject = {}, changes: Partial<CallToCheck> = {}): CallToCheck {
+export function callOf(tool: Tool, args: JsonObject = {}, changes: Partial<CallToCheck> = {}): CallToCheck {
   const { inputSchema } = tool;
   const entry: CatalogueTool = { name: `files_${tool.name}`, server: "files", tool, description: "", inputSchema };
-  return { tool: entry, arguments: given, origin: { callId: "1", by: "model" }, ...changes };
+  return { tool: entry, arguments: args, origin: { callId: "1", by: "model" }, ...changes };
 }

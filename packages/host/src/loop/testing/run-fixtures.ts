@@ -69,7 +69,7 @@ export function finish(reason: ModelFinish = "stop", inputTokens = 10, outputTok
 }
 
 /** The last step of most scripts. */
-export const answered: readonly ModelPart[] = [text("Done."), finish()];
+export const answerStep: readonly ModelPart[] = [text("Done."), finish()];
 
 /** Returns the outcome of a call whose result is a text. */
 export function textOutcome(value: string, isError = false): ToolOutcome {

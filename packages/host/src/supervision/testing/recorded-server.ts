@@ -13,7 +13,7 @@ export interface RecordedServer {
   /** The states that were reported, in order. */
   readonly states: readonly ServerState[];
   readonly lists: readonly (ServerLists | undefined)[];
-  readonly updated: readonly string[];
+  readonly updatedUris: readonly string[];
   readonly errors: readonly Error[];
 }
 
@@ -31,7 +31,7 @@ export function recordedServer({
   const clock = setting.clock ?? fakeClock(1_000_000);
   const states: ServerState[] = [];
   const lists: (ServerLists | undefined)[] = [];
-  const updated: string[] = [];
+  const updatedUris: string[] = [];
   const errors: Error[] = [];
   const server = new Supervisor(resolveEntry(name, entry), {
     storage: memoryState(),
@@ -39,13 +39,13 @@ export function recordedServer({
     clock,
     onEvent: ({ state }) => states.push(state),
     onLists: (current) => lists.push(current),
-    onUpdated: (uri) => updated.push(uri),
+    onUpdated: (uri) => updatedUris.push(uri),
     onError: (error) => errors.push(error),
   });
-  return { server, clock, states, lists, updated, errors };
+  return { server, clock, states, lists, updatedUris, errors };
 }
 
 /** Waits for a condition that depends on promises and not on time, such as the end of an `import()`. */
-export async function until(condition: () => boolean): Promise<void> {
+export async function waitUntil(condition: () => boolean): Promise<void> {
   while (!condition()) await flushPromises();
 }
