@@ -25,6 +25,34 @@ describe("the outermost schema", () => {
     }
   });
 
+  test.each(providers)("is the same with and without a keyword that is removed for %s", (provider) => {
+    const simple = { type: "string", description: "A text." };
+    const properties = { a: simple, b: { type: "integer", title: "B" } };
+    const schemas = [
+      { type: "object", properties },
+      { type: "object", properties, required: ["b", "a"], title: "T", description: "D" },
+      { required: ["a"], properties: { a: simple }, type: "object" },
+      { type: "object", properties, required: ["a", "a"] },
+      { type: "object", properties, required: ["a", "toString"] },
+      { type: "object", properties, required: [] },
+      { type: "object", properties, required: undefined },
+      { type: "object", properties, required: 5 },
+      { type: "object", properties, additionalProperties: false },
+      { type: "object", properties, description: "\u200b" },
+      { type: "object", properties, description: 5 },
+      { type: "object", properties: { "a b": simple, ["x".repeat(65)]: simple, c: simple } },
+      { type: "object", properties: { a: { ...simple, default: 5 }, b: {} } },
+      { type: "object", properties: [] },
+      { properties },
+    ];
+    for (const schema of schemas) {
+      const { schema: adapted, losses } = adapt(schema, provider);
+      const other = adapt({ ...schema, $comment: "" }, provider);
+      expect(JSON.stringify(adapted)).toBe(JSON.stringify(other.schema));
+      expect(losses).toEqual(other.losses);
+    }
+  });
+
   test.each(providers)("has the properties of all branches of a union for %s", (provider) => {
     const adapted = adapt(
       {

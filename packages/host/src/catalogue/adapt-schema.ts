@@ -11,7 +11,7 @@ import {
 } from "./flatten-schema.ts";
 import { mergeUnion, adaptUnion, splitTypes } from "./adapt-union.ts";
 import { prepareKeywords, convertKeywords } from "./adapt-keywords.ts";
-import { type ProviderName, rulesOf } from "./providers.ts";
+import { type ProviderName, type ProviderRules, rulesOf } from "./providers.ts";
 import type { SchemaLoss } from "./catalogue.ts";
 import { isWithinDepth } from "../values/map-texts.ts";
 import { annotations, schemaKeywords, schemaListKeywords, schemaMapKeywords } from "./json-schema-keywords.ts";
@@ -30,7 +30,12 @@ export interface AdaptedSchema {
  * any JSON is adapted without an error.
  */
 export function adaptSchema(schema: unknown, provider: ProviderName, origin: SchemaOrigin): AdaptedSchema {
-  const run = new Adaptation(schema, rulesOf(provider), origin);
+  const rules = rulesOf(provider);
+  if (isSimpleObject(schema, rules)) {
+    const { type, properties, ...keywords } = schema;
+    return { schema: { type, properties, ...keywords }, losses: [] };
+  }
+  const run = new Adaptation(schema, rules, origin);
   const root: Place = { pointer: "", depth: 0, open: [schema] };
   const rootSchema = adaptRoot(schema, root, run);
   const definitions = new Map<string, JsonObject>();
@@ -104,13 +109,34 @@ function adaptWith(schema: unknown, place: Place, { run, also }: { run: Adaptati
 /** Whether a schema is a type with visible texts, as most properties are. All providers accept it as it is. */
 function isSimple(schema: unknown): schema is JsonObject {
   if (!isObject(schema) || !simpleTypes.has(schema.type)) return false;
-  for (const keyword of Object.keys(schema)) {
-    if (keyword === "type") continue;
-    const value = schema[keyword];
-    const isText = (keyword === "description" || keyword === "title") && typeof value === "string";
-    if (!isText || value.length > 200 || !/^[ -~]*$/.test(value)) return false;
-  }
+  for (const keyword in schema) if (keyword !== "type" && !isSimpleText(keyword, schema[keyword])) return false;
   return true;
+}
+
+function isSimpleText(keyword: string, value: unknown): boolean {
+  if ((keyword !== "description" && keyword !== "title") || typeof value !== "string") return false;
+  return value.length <= 200 && /^[ -~]*$/.test(value);
+}
+
+/** Maximum properties of a schema that is not divided, so that its members are within the budget of an adaptation. */
+const MAX_SIMPLE_PROPERTIES = 1_000;
+
+/** Whether an outermost schema has only simple properties, as those of most tools. The provider accepts it as it is. */
+function isSimpleObject(schema: unknown, { propertyNames }: ProviderRules): schema is JsonObject {
+  if (!isObject(schema) || schema.type !== "object" || !isObject(schema.properties)) return false;
+  const { properties, required } = schema;
+  for (const keyword in schema) {
+    if (keyword === "type" || keyword === "properties" || keyword === "required") continue;
+    if (!isSimpleText(keyword, schema[keyword])) return false;
+  }
+  const names = Object.keys(properties);
+  if (names.length > MAX_SIMPLE_PROPERTIES) return false;
+  for (const name of names) {
+    if (!isSimple(properties[name]) || !propertyNames.every((pattern) => pattern.test(name))) return false;
+  }
+  if (!Object.hasOwn(schema, "required")) return true;
+  if (!Array.isArray(required) || required.length === 0 || new Set(required).size < required.length) return false;
+  return required.every((name) => typeof name === "string" && Object.hasOwn(properties, name));
 }
 
 const simpleTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);

@@ -14,12 +14,15 @@ export const maxDepth = 200;
  */
 export function canonicalJson(value: unknown, depth = 0): string {
   if (depth > maxDepth) throw new RangeError(`The JSON value is nested more than ${maxDepth} levels deep.`);
-  if (Array.isArray(value)) return `[${value.map((element) => canonicalJson(element, depth + 1)).join(",")}]`;
   if (typeof value !== "object" || value === null) {
     // `undefined` and functions have no JSON. Numbers and strings are written by ECMAScript as RFC 8785 requires.
     return JSON.stringify(value) ?? "null";
   }
   let json = "";
+  if (Array.isArray(value)) {
+    for (const element of value) json += `${json === "" ? "" : ","}${canonicalJson(element, depth + 1)}`;
+    return `[${json}]`;
+  }
   // The default order of JavaScript is that of UTF-16 code units.
   for (const name of Object.keys(value).toSorted()) {
     const member = (value as JsonObject)[name];

@@ -25,6 +25,7 @@ export function eventBus(first: Listener | undefined, withoutSecrets: WithoutSec
   return {
     subscribe,
     emit(original) {
+      if (listeners.size === 0) return;
       const event = withoutSecrets(original);
       for (const { listener } of listeners) ignoreErrors(() => listener(event));
     },

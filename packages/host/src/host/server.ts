@@ -65,7 +65,8 @@ export class Server implements CalledServer {
         watchStorage: secrets.watchStorage,
         onStep: (step) => events.emit({ type: "sign-in", server: name, step }),
       },
-      changeValues: secrets.withoutSecrets,
+      changeList: secrets.listWithoutSecrets,
+      changeInfo: secrets.withoutSecrets,
       storage: parts.storage,
       clock: parts.clock,
       // The user wants the server, so questions that were denied are asked again.

@@ -29,6 +29,8 @@ export interface KnownSecrets extends SecretFilter {
   addFrom(this: void, target: ServerTarget): void;
   /** Adds the credentials that the providers of models send in their headers, as far as they show them. */
   addModels(this: void, models: ModelSetting): void;
+  /** Returns a list of JSON, whose depth was checked, without secrets. A long list is not read while no secret is known. */
+  listWithoutSecrets<T extends readonly object[]>(this: void, list: T): T;
   /** Returns a storage of credentials that adds the tokens and client secrets which are read and written. */
   watchStorage(this: void, storage: CredentialStorage): CredentialStorage;
   /** Returns an authorization that adds the credentials of each request. */
@@ -109,6 +111,7 @@ export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSec
     watchAuth: (auth) => watchHeaders(auth, add),
     watchStorage: (storage) => watchedStorage(storage, add),
     withoutSecrets: filterOf(MAX_ERRORS),
+    listWithoutSecrets: (list) => (isEmpty() ? list : filterOf(MAX_ERRORS)(list)),
     uriWithoutSecrets: (uri) => uri.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*@|[?#].*$/gis, text),
     lengthBeforeStart: (value) => (isEmpty() ? value.length : patternNow().lengthBeforeStart(value)),
   };

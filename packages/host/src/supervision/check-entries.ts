@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { LocalError, printableJson, ProtocolError, ErrorCode } from "mcparley";
 import type {
   Prompt,
@@ -23,11 +22,8 @@ export interface ListSet {
 
 export type ListName = keyof ListSet;
 
-/** The valid entries of a list that was read, and a hash of them. */
-export interface CheckedList {
-  readonly entries: ListSet[ListName];
-  readonly digest: string;
-}
+/** The valid entries of a list that was read. */
+export type CheckedList = ListSet[ListName];
 
 export const listNames: readonly ListName[] = ["tools", "prompts", "resources", "templates"];
 
@@ -65,21 +61,10 @@ export const maxListBytes: number = 8 * 2 ** 20;
  */
 export function checkList(list: ListName, values: readonly unknown[], report: (error: Error) => void): CheckedList {
   const entries = validEntries(list, values, report);
-  const json = JSON.stringify(entries);
-  if (Buffer.byteLength(json) > maxListBytes) {
+  if (Buffer.byteLength(JSON.stringify(entries)) > maxListBytes) {
     throw new LocalError("too_large", `The list of ${list} has more than ${maxListBytes} bytes as JSON.`);
   }
-  return { entries, digest: digestOf(json) };
-}
-
-/** Returns the list with changed entries, and their digest. */
-export function changedList(list: CheckedList, change: <T>(value: T) => T): CheckedList {
-  const entries = change(list.entries);
-  return entries === list.entries ? list : { entries, digest: digestOf(JSON.stringify(entries)) };
-}
-
-function digestOf(json: string): string {
-  return createHash("sha256").update(json).digest("base64");
+  return entries;
 }
 
 function validEntries(list: ListName, entries: readonly unknown[], report: (error: Error) => void): ListSet[ListName] {
@@ -87,11 +72,15 @@ function validEntries(list: ListName, entries: readonly unknown[], report: (erro
     const message = `The list of ${list} has ${entries.length} entries. The limit is ${maxEntries}.`;
     throw new LocalError("too_large", message);
   }
+  const members = Object.entries(shapes[list]).map(([member, type]): Member => {
+    const name = member.replace("?", "");
+    return { name, type, isOptional: member !== name };
+  });
   const keysSoFar = new Set<unknown>();
   const problems: string[] = [];
   const valid = entries.filter((entry) => {
     const key = isObject(entry) ? entry[keys[list]] : undefined;
-    const problem = problemOf(shapes[list], entry) ?? (keysSoFar.has(key) ? "it occurs twice" : undefined);
+    const problem = problemOf(members, entry) ?? (keysSoFar.has(key) ? "it occurs twice" : undefined);
     keysSoFar.add(key);
     if (problem) problems.push(`${printableJson(key).slice(0, 100)}: ${problem}`);
     return problem === undefined;
@@ -108,12 +97,17 @@ function leftOut(list: ListName, problems: readonly string[]): LocalError {
   return new LocalError("invalid_message", message);
 }
 
-function problemOf(shape: Shape, entry: unknown): string | undefined {
+interface Member {
+  readonly name: string;
+  readonly type: Shape[string];
+  readonly isOptional: boolean;
+}
+
+function problemOf(members: readonly Member[], entry: unknown): string | undefined {
   if (!isObject(entry)) return "it is not an object";
-  for (const [member, type] of Object.entries(shape)) {
-    const name = member.replace("?", "");
+  for (const { name, type, isOptional } of members) {
     const value = entry[name];
-    if (value === undefined && member !== name) continue;
+    if (value === undefined && isOptional) continue;
     const isValid = type === "string" ? typeof value === "string" : type === "list" ? isList(value) : isObject(value);
     if (!isValid) return `its "${name}" is not ${type === "object" ? "an" : "a"} ${type}`;
   }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { type Clock, LocalError, printableJson } from "mcparley";
 import type { ServerLists } from "../catalogue/catalogue.ts";
-import { type CheckedList, type ListName, type ListSet, changedList, listNames, checkList } from "./check-entries.ts";
+import { type CheckedList, type ListName, type ListSet, listNames, checkList } from "./check-entries.ts";
 import { type StateStorage, keyedHash } from "../state/state-storage.ts";
-import type { ChangeValues, SupervisedEntry } from "./supervisor-setting.ts";
+import type { ChangeList, SupervisedEntry } from "./supervisor-setting.ts";
 
 const empty: ListSet = { tools: [], prompts: [], resources: [], templates: [] };
 
@@ -11,16 +11,15 @@ const empty: ListSet = { tools: [], prompts: [], resources: [], templates: [] };
 export class KnownLists {
   readonly #cache: ListCache;
   readonly #clock: Clock;
-  readonly #changeValues: ChangeValues;
-  readonly #digests = new Map<ListName, string>();
+  readonly #changeList: ChangeList;
   #lists: ServerLists | undefined;
   /** Settles when the last write that was started is over. Never rejects. */
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(cache: ListCache, { clock, changeValues }: { clock: Clock; changeValues: ChangeValues }) {
+  constructor(cache: ListCache, { clock, changeList }: { clock: Clock; changeList: ChangeList }) {
     this.#cache = cache;
     this.#clock = clock;
-    this.#changeValues = changeValues;
+    this.#changeList = changeList;
   }
 
   get current(): ServerLists | undefined {
@@ -55,22 +54,10 @@ export class KnownLists {
     { listedAt, isCached }: Pick<ServerLists, "listedAt" | "isCached">,
   ): boolean {
     // Also before they are stored.
-    const read = new Map([...lists].map(([name, list]) => [name, changedList(list, this.#changeValues)] as const));
+    const read = [...lists].map(([name, entries]) => [name, this.#changeList(entries)] as const);
     const oldLists = this.#lists;
-    const newLists = {
-      ...empty,
-      ...oldLists,
-      ...Object.fromEntries([...read].map(([name, { entries }]) => [name, entries])),
-    };
-    const hasChanged = oldLists === undefined || listNames.some((name) => this.#isChanged(name, read));
-    for (const [name, { digest }] of read) this.#digests.set(name, digest);
-    this.#lists = { ...newLists, listedAt, isCached };
-    return hasChanged;
-  }
-
-  #isChanged(name: ListName, read: ReadonlyMap<ListName, CheckedList>): boolean {
-    const list = read.get(name);
-    return list !== undefined && list.digest !== this.#digests.get(name);
+    this.#lists = { ...empty, ...oldLists, ...Object.fromEntries(read), listedAt, isCached };
+    return !oldLists || read.some(([name, entries]) => JSON.stringify(entries) !== JSON.stringify(oldLists[name]));
   }
 
   /** Stores the lists, one write after another. A write that waits stores the lists that are current when it starts. */

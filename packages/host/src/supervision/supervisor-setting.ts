@@ -1,5 +1,5 @@
 import type { Clock } from "mcparley";
-import type { CommandTarget, ConnectOptions, HttpTarget, InProcessServer, Timeouts } from "mcparley/client";
+import type { CommandTarget, ConnectOptions, HttpTarget, InProcessServer, ServerInfo, Timeouts } from "mcparley/client";
 import type { ServerLists } from "../catalogue/catalogue.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import type { CredentialStorage, OAuthOptions, SignIn, SignInPurpose } from "mcparley/auth";
@@ -17,8 +17,10 @@ export interface SupervisorSetting {
   /** Returns the target to connect to. Called in each attempt. Default: the given target. */
   readonly prepareTarget?: (target: PreparedTarget) => PreparedTarget;
   readonly auth?: Omit<SignInSetting, "clock">;
-  /** Applied to the lists and the description of the server. Default: unchanged. */
-  readonly changeValues?: ChangeValues;
+  /** Applied to each list of the server. Default: unchanged. */
+  readonly changeList?: ChangeList;
+  /** Applied to the description of the server. Default: unchanged. */
+  readonly changeInfo?: (info: ServerInfo) => ServerInfo;
   /** Stores the lists. */
   readonly storage: StateStorage;
   readonly clock?: Clock;
@@ -64,8 +66,8 @@ export type PreparedTarget = CommandTarget | HttpTarget | InProcessServer;
 /** The options of `connect` that other parts of the host make: elicitation, sampling, roots, extensions, logs. */
 export type PassedOptions = Omit<ConnectOptions, "clock" | "onError" | "signal" | "timeout" | "maxListBytes">;
 
-/** Returns a value of a server as the supervision keeps it, such as without secrets. */
-export type ChangeValues = <T>(value: T) => T;
+/** Returns a list of a server as it is stored, such as without secrets. */
+export type ChangeList = <T extends readonly object[]>(list: T) => T;
 
 /** The sign-in of the user, and the storage of the tokens. */
 export interface SignInSetting {

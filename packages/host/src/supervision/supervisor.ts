@@ -7,7 +7,7 @@ import { KnownLists, listCache } from "./known-lists.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
 import type { ReadLists } from "./check-entries.ts";
-import type { ChangeValues, SupervisedEntry, SupervisorSetting } from "./supervisor-setting.ts";
+import type { SupervisedEntry, SupervisorSetting } from "./supervisor-setting.ts";
 import { ServerAuth, isSignInError } from "./server-auth.ts";
 import { type ServerState, type ServerAction, transitions } from "./server-state.ts";
 import { unlessAborted } from "../async/timing.ts";
@@ -44,7 +44,6 @@ export class Supervisor {
   readonly #clock: Clock;
   readonly #opening: OpenSetting;
   readonly #lists: KnownLists;
-  readonly #changeValues: ChangeValues;
   readonly #backOff = new BackOff();
   /** Settles when the stored lists were read. Never rejects. */
   readonly #loaded: Promise<void>;
@@ -59,12 +58,11 @@ export class Supervisor {
   #isReviewDue = false;
 
   constructor(entry: SupervisedEntry, setting: SupervisorSetting) {
-    const { connectOptions = {}, clock = systemClock, changeValues = (value) => value } = setting;
+    const { connectOptions = {}, clock = systemClock, changeList = (list) => list } = setting;
     const report = (error: unknown): void => this.#report(error);
     this.#entry = entry;
     this.#setting = setting;
     this.#clock = clock;
-    this.#changeValues = changeValues;
     this.#opening = {
       entry,
       clock,
@@ -80,7 +78,7 @@ export class Supervisor {
       onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)),
       report,
     });
-    this.#lists = new KnownLists(listCache(entry, setting.storage, report), { clock, changeValues });
+    this.#lists = new KnownLists(listCache(entry, setting.storage, report), { clock, changeList });
     this.#situation = { state: entry.settings.disabled ? "disabled" : "idle" };
     this.#loaded = this.#load();
     // Not at once: the caller does not have this server yet, and receives its events.
@@ -101,7 +99,7 @@ export class Supervisor {
 
   get info(): ServerInfo | undefined {
     const info = this.#situation.state === "ready" ? this.#situation.connection.client.server : this.#info;
-    return this.#changeValues(info);
+    return info && (this.#setting.changeInfo?.(info) ?? info);
   }
 
   get lists(): ServerLists | undefined {

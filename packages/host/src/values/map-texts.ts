@@ -29,33 +29,41 @@ interface Place {
   readonly member: TextMember | undefined;
 }
 
-function mapValue<T>(value: T, { change, levels, member }: Place): T {
-  if (typeof value === "string") {
-    return (member && change.member ? change.member(value, member) : change.text(value)) as T;
-  }
+function mapValue<T>(value: T, place: Place): T {
+  if (typeof value === "string") return mapText(value, place) as T;
   if (typeof value !== "object" || value === null) return value;
+  const { change, levels, member } = place;
   if (levels === 0) return `[more than ${maxLevels} levels]` as T;
   if (Array.isArray(value)) {
-    const place = { change, levels: levels - 1, member };
-    const items = value.map((item: unknown) => mapValue(item, place));
+    const itemPlace = { change, levels: levels - 1, member };
+    const items = value.map((item: unknown) => mapValue(item, itemPlace));
     return items.some((item, index) => item !== value[index]) ? (items as T) : value;
   }
   if (!isPlain(value)) return change.instance ? (change.instance(value) as T) : value;
-  return mappedMembers(value as Record<string, unknown>, { change, levels }) as T;
+  return mapMembers(value as Record<string, unknown>, { change, levels }) as T;
 }
 
-function mappedMembers(
+function mapText(text: string, { change, member }: Place): string {
+  return member && change.member ? change.member(text, member) : change.text(text);
+}
+
+function mapMembers(
   members: Readonly<Record<string, unknown>>,
   { change, levels }: Pick<Place, "change" | "levels">,
 ): Readonly<Record<string, unknown>> {
   const { name: nameOf = change.text } = change;
   const names = Object.keys(members);
+  // One object for all members, because large values have thousands of them.
+  const member = { name: "", parent: members };
+  const place = { change, levels: levels - 1, member };
   // Made with the first change. Most values have none, and can be large.
   let entries: [string, unknown][] | undefined;
   let unique: ReturnType<typeof uniqueNames> | undefined;
-  for (const [index, name] of names.entries()) {
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index]!;
     const changedName = nameOf(name);
-    const value = mapValue(members[name], { change, levels: levels - 1, member: { name, parent: members } });
+    member.name = name;
+    const value = mapValue(members[name], place);
     if (!entries && changedName === name && value === members[name]) continue;
     entries ??= names.slice(0, index).map((unchangedName) => [unchangedName, members[unchangedName]]);
     entries.push([changedName === name ? name : (unique ??= uniqueNames(names))(changedName), value]);

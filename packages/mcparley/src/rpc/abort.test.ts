@@ -40,6 +40,24 @@ test("a signal can have callbacks again after its listener was removed", () => {
   expect(again).toHaveBeenCalledOnce();
 });
 
+test("an abort removes the listener, also if no callback is removed", () => {
+  const controller = new AbortController();
+  for (const callback of [vi.fn(), vi.fn()]) onAbort(controller.signal, callback);
+  controller.abort();
+  expect(listenersOf(controller.signal)).toBe(0);
+});
+
+test("a callback that is removed twice does not remove the callbacks that were added after it", () => {
+  const controller = new AbortController();
+  const remove = onAbort(controller.signal, vi.fn());
+  remove();
+  const later = vi.fn();
+  onAbort(controller.signal, later);
+  remove();
+  controller.abort();
+  expect(later).toHaveBeenCalledOnce();
+});
+
 test("a signal with a time limit is aborted at the limit, and by the signals that it is linked to", async () => {
   const clock = fakeClock();
   const limit = { clock, ms: 100, message: "Too late." };

@@ -7,16 +7,24 @@ import { LocalError } from "./errors.ts";
  */
 export const routineEnd: Error = /* @__PURE__ */ new Error("The work is no longer needed.");
 
-/** The callbacks that wait for a signal. The object itself is the listener of the signal, so that a call creates no function for it. */
-class Waiting {
-  readonly callbacks: Set<() => void> = new Set();
+/** The listener of a signal, for all callbacks that wait for it. A signal with one callback, as most have, needs no set. */
+class AbortListener {
+  callback: (() => void) | undefined;
+  others: Set<() => void> | undefined;
 
-  handleEvent(): void {
-    for (const callback of this.callbacks) callback();
+  constructor(callback: () => void) {
+    this.callback = callback;
+  }
+
+  handleEvent({ currentTarget }: Event): void {
+    // The option `once` does the same, but Node would check the options of each call.
+    currentTarget?.removeEventListener("abort", this);
+    this.callback?.();
+    this.others?.forEach((callback) => callback());
   }
 }
 
-const waiting = new WeakMap<AbortSignal, Waiting>();
+const listeners = new WeakMap<AbortSignal, AbortListener>();
 
 /**
  * Calls `callback` when a signal is aborted. The returned function removes the callback.
@@ -25,19 +33,21 @@ const waiting = new WeakMap<AbortSignal, Waiting>();
  * pass one signal to any number of calls.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const listener = waiting.get(signal) ?? startWaiting(signal);
-  listener.callbacks.add(callback);
+  const listener = listeners.get(signal) ?? addListener(signal, callback);
+  if (listener.callback !== callback) (listener.others ??= new Set()).add(callback);
   return () => {
-    if (!listener.callbacks.delete(callback) || listener.callbacks.size > 0) return;
-    waiting.delete(signal);
+    if (listener.callback === callback) listener.callback = undefined;
+    else if (!listener.others?.delete(callback)) return;
+    if (listener.callback || listener.others?.size) return;
+    listeners.delete(signal);
     signal.removeEventListener("abort", listener);
   };
 }
 
-function startWaiting(signal: AbortSignal): Waiting {
-  const listener = new Waiting();
-  signal.addEventListener("abort", listener, { once: true });
-  waiting.set(signal, listener);
+function addListener(signal: AbortSignal, callback: () => void): AbortListener {
+  const listener = new AbortListener(callback);
+  signal.addEventListener("abort", listener);
+  listeners.set(signal, listener);
   return listener;
 }
 
