@@ -113,12 +113,12 @@ export class ActiveCalls {
 
   /** Reports an input request to the call that caused it, if that is certain. */
   inputRequest(kind: InputKind, state: "waiting" | "answered" | "declined", callLabel: string | undefined): void {
-    only(this.#allowed(callLabel))?.report({ type: "input-request", kind, state });
+    only(this.#allowedCalls(callLabel))?.report({ type: "input-request", kind, state });
   }
 
   /** Reports a task to the call that created it, if that is certain. */
   task(task: Task): void {
-    const calls = this.#allowed(undefined);
+    const calls = this.#allowedCalls(undefined);
     const creator = calls.find(({ taskIds }) => taskIds.has(task.taskId));
     const call = creator ?? only(calls.filter(({ taskIds }) => taskIds.size === 0));
     call?.taskIds.add(task.taskId);
@@ -127,7 +127,7 @@ export class ActiveCalls {
 
   /** Ends the allowed calls with this label, or all of them if it is undefined. Their outcome has the reason. */
   cancel(callLabel: string | undefined, reason: Error): void {
-    for (const call of this.#allowed(callLabel)) call.cancel(reason);
+    for (const call of this.#allowedCalls(callLabel)) call.cancel(reason);
   }
 
   /** Ends the calls that wait for consent, when the server is removed. The others end with its connection. */
@@ -142,11 +142,11 @@ export class ActiveCalls {
 
   /** Returns whether an allowed call has no outcome yet, and its label if it is the only one. */
   current(): { isAny: boolean; label: string | undefined } {
-    const calls = this.#allowed(undefined);
+    const calls = this.#allowedCalls(undefined);
     return { isAny: calls.length > 0, label: only(calls)?.label };
   }
 
-  #allowed(callLabel: string | undefined): ActiveCall[] {
+  #allowedCalls(callLabel: string | undefined): ActiveCall[] {
     return [...this.#calls].filter(
       ({ isAllowed, label }) => isAllowed && (callLabel === undefined || label === callLabel),
     );

@@ -38,8 +38,8 @@ export class EntryList<Definition, Entry> {
   readonly #kind: EntryKind<Definition, Entry>;
   readonly #onError: (server: string, error: Error) => void;
   /** The entries of each server by their keys, also while the server is hidden. */
-  readonly #known = new Map<string, ReadonlyMap<string, Placed<Entry>>>();
-  readonly #visible = new Set<string>();
+  readonly #entriesByServer = new Map<string, ReadonlyMap<string, Placed<Entry>>>();
+  readonly #visibleServers = new Set<string>();
   /** The entries by names that must be unique, also those of hidden servers. */
   readonly #owners = new Map<string, Entry>();
   #entries: readonly Entry[] = [];
@@ -66,10 +66,10 @@ export class EntryList<Definition, Entry> {
   replace(server: string, definitions: readonly Definition[] | undefined): EntryChanges {
     const oldEntries = this.#visibleEntries(server);
     if (definitions) {
-      this.#known.set(server, this.#read(server, definitions));
-      this.#visible.add(server);
+      this.#entriesByServer.set(server, this.#read(server, definitions));
+      this.#visibleServers.add(server);
     } else {
-      this.#visible.delete(server);
+      this.#visibleServers.delete(server);
     }
     this.#sort();
     return difference(this.#kind, oldEntries, this.#visibleEntries(server));
@@ -79,17 +79,17 @@ export class EntryList<Definition, Entry> {
   remove(server: string): EntryChanges {
     const changes = this.replace(server, undefined);
     this.#release(server);
-    this.#known.delete(server);
+    this.#entriesByServer.delete(server);
     return changes;
   }
 
   #visibleEntries(server: string): ReadonlyMap<string, Placed<Entry>> {
-    return (this.#visible.has(server) ? this.#known.get(server) : undefined) ?? new Map();
+    return (this.#visibleServers.has(server) ? this.#entriesByServer.get(server) : undefined) ?? new Map();
   }
 
   #read(server: string, definitions: readonly Definition[]): ReadonlyMap<string, Placed<Entry>> {
     const { kind, keyOf } = this.#kind;
-    const oldEntries = this.#known.get(server);
+    const oldEntries = this.#entriesByServer.get(server);
     const newEntries = new Map<string, Placed<Entry>>();
     const report = reporter(kind, (error) => this.#onError(server, error));
     this.#release(server);
@@ -128,14 +128,14 @@ export class EntryList<Definition, Entry> {
   }
 
   #release(server: string): void {
-    for (const { entry } of this.#known.get(server)?.values() ?? []) {
+    for (const { entry } of this.#entriesByServer.get(server)?.values() ?? []) {
       const name = this.#kind.nameOf(entry);
       if (this.#owners.get(name) === entry) this.#owners.delete(name);
     }
   }
 
   #sort(): void {
-    const places = [...this.#visible].flatMap((server) => [...this.#visibleEntries(server).values()]);
+    const places = [...this.#visibleServers].flatMap((server) => [...this.#visibleEntries(server).values()]);
     const entries = places.toSorted((first, second) => first.place - second.place).map(({ entry }) => entry);
     const isSame =
       entries.length === this.#entries.length && entries.every((entry, index) => entry === this.#entries[index]);

@@ -43,7 +43,7 @@ export class CallConsent {
   readonly #definitions: DefinitionReview;
   readonly #file: RulesFile;
   /** The tools that are allowed in this session: by server, its identity, the name and the hash of the definition. */
-  readonly #allowed = new Map<string, Set<string>>();
+  readonly #allowedTools = new Map<string, Set<string>>();
 
   constructor(parts: ConsentParts, definitions: DefinitionReview) {
     this.#parts = parts;
@@ -53,7 +53,7 @@ export class CallConsent {
 
   /** Forgets the answers of this session for the tools of a server. */
   forget(server: string): void {
-    this.#allowed.delete(server);
+    this.#allowedTools.delete(server);
   }
 
   /** Decides whether a tool may be called, and with which arguments. Rejects only with the reason of the signal. */
@@ -91,7 +91,7 @@ export class CallConsent {
     const match = matchRules([...(this.#parts.policy.rules ?? []), ...(await this.#file.read())], subject);
     if (match && match.decision !== "allow") return { ...match, source: "rule" };
     if (match) return { ...match, source: match.rule.definition === undefined ? "rule" : "remembered" };
-    const isAllowed = this.#allowed.get(tool.server)?.has(sessionKey(subject));
+    const isAllowed = this.#allowedTools.get(tool.server)?.has(sessionKey(subject));
     return { decision: isAllowed ? "allow" : "ask", source: "remembered" };
   }
 
@@ -147,7 +147,7 @@ export class CallConsent {
     if (action !== "allow" || !remember || !this.#isUsable(call)) return;
     const subject = this.#subjectOf(call.tool, args);
     const { server, tool, definition, identity } = subject;
-    this.#allowed.set(server, (this.#allowed.get(server) ?? new Set()).add(sessionKey(subject)));
+    this.#allowedTools.set(server, (this.#allowedTools.get(server) ?? new Set()).add(sessionKey(subject)));
     if (remember !== "always") return;
     try {
       if (`${server}${tool}`.includes("*")) {

@@ -18,8 +18,8 @@ interface SharedQuestion {
 export class ServerTrust {
   readonly #parts: ConsentParts;
   /** The identities of this session, by hash: trusted ones, and denied ones with their server. */
-  readonly #trusted = new Set<string>();
-  readonly #denied = new Map<string, string>();
+  readonly #trustedHashes = new Set<string>();
+  readonly #denials = new Map<string, string>();
   readonly #questions = new Map<string, SharedQuestion>();
 
   constructor(parts: ConsentParts) {
@@ -40,7 +40,7 @@ export class ServerTrust {
       return decide("allowed", "configuration");
     }
     if (await this.#isTrusted(candidate.hash)) return decide("allowed", "remembered");
-    if (this.#denied.has(JSON.stringify([server, candidate.hash]))) {
+    if (this.#denials.has(JSON.stringify([server, candidate.hash]))) {
       decide("denied", "remembered");
       throw notTrusted(server, denial);
     }
@@ -56,11 +56,11 @@ export class ServerTrust {
 
   /** Forgets the denials of this session for a server, so that the person is asked again. */
   forgetDenials(server: string): void {
-    for (const [key, name] of this.#denied) if (name === server) this.#denied.delete(key);
+    for (const [key, name] of this.#denials) if (name === server) this.#denials.delete(key);
   }
 
   async #isTrusted(hash: string): Promise<boolean> {
-    return this.#trusted.has(hash) || (await entriesOf(this.#parts)).some((entry) => entry.hash === hash);
+    return this.#trustedHashes.has(hash) || (await entriesOf(this.#parts)).some((entry) => entry.hash === hash);
   }
 
   /** Returns the open question about a server, or asks one. */
@@ -72,8 +72,8 @@ export class ServerTrust {
     const stop = new AbortController();
     const answer = askForTrust(this.#parts, { server, candidate }, stop.signal)
       .then((isTrusted) => {
-        if (isTrusted) this.#trusted.add(candidate.hash);
-        else this.#denied.set(key, server);
+        if (isTrusted) this.#trustedHashes.add(candidate.hash);
+        else this.#denials.set(key, server);
         return isTrusted;
       })
       .finally(() => {

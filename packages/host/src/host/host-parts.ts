@@ -74,7 +74,7 @@ export function hostParts(options: HostOptions, isServer: (name: string) => bool
     events,
     watchdog: new Watchdog((error) => onError(undefined, error)),
     renderer,
-    context: hostContext(),
+    context: new HostContext(),
     roots: options.roots ?? [],
     consent: new Consent({ policy: options.policy ?? {}, renderer, storage, clock, onDecision, onError }),
     catalogue,
@@ -90,33 +90,27 @@ export function hostParts(options: HostOptions, isServer: (name: string) => bool
 /** Maximum characters of the context of one server in a sampling request. */
 const MAX_CHARS = 16_000;
 
-/** The conversations of a host whose texts a sampling request may include. */
-export interface HostContext {
-  /** Adds a conversation until the returned function is called. */
-  add(this: void, conversation: Pick<Conversation, "messages">): () => void;
-  readonly contextFor: ContextFor;
-}
-
 /**
- * Returns the context of a host: the texts of servers in its open conversations and running loops. The text of the user and of
+ * The context of a host for sampling requests: the texts of servers in its open conversations and running loops. The text of the user and of
  * the model is never included. The user sees which servers a request includes before the model runs.
  */
-export function hostContext(): HostContext {
-  const conversations = new Set<Pick<Conversation, "messages">>();
-  return {
-    add(conversation) {
-      conversations.add(conversation);
-      return () => void conversations.delete(conversation);
-    },
-    contextFor(scope, server) {
-      const texts = new Map<string, string[]>();
-      for (const { messages } of conversations) {
-        for (const { source, text } of messages.flatMap(serverTexts)) {
-          if (scope === "allServers" || source === server) texts.set(source, [...(texts.get(source) ?? []), text]);
-        }
+class HostContext {
+  readonly #conversations = new Set<Pick<Conversation, "messages">>();
+
+  /** Adds a conversation until the returned function is called. */
+  add(conversation: Pick<Conversation, "messages">): () => void {
+    this.#conversations.add(conversation);
+    return () => void this.#conversations.delete(conversation);
+  }
+
+  readonly contextFor: ContextFor = (scope, server) => {
+    const texts = new Map<string, string[]>();
+    for (const { messages } of this.#conversations) {
+      for (const { source, text } of messages.flatMap(serverTexts)) {
+        if (scope === "allServers" || source === server) texts.set(source, [...(texts.get(source) ?? []), text]);
       }
-      return [...texts].map(([name, parts]): ServerContext => ({ server: name, text: newest(parts) }));
-    },
+    }
+    return [...texts].map(([name, parts]): ServerContext => ({ server: name, text: newest(parts) }));
   };
 }
 

@@ -24,7 +24,7 @@ export class Server implements CalledServer {
   readonly public: HostServer;
   readonly #parts: HostParts;
   readonly #supervisor: Supervisor;
-  readonly #reviewed: ReviewedLists;
+  readonly #reviewedLists: ReviewedLists;
 
   /** Throws if the name or the entry cannot be used. */
   constructor(parts: HostParts, name: string, entry: ServerEntry) {
@@ -44,7 +44,7 @@ export class Server implements CalledServer {
       catalogue,
       report: (error) => onError(toError(error)),
     });
-    this.#reviewed = reviewedLists;
+    this.#reviewedLists = reviewedLists;
     const calls = this.calls;
     this.#supervisor = new Supervisor(resolvedEntry, {
       connectOptions: connectOptions(parts, resolvedEntry, calls),
@@ -81,7 +81,7 @@ export class Server implements CalledServer {
 
   /** The instructions for the model, if the user has accepted them. */
   get instructions(): string | undefined {
-    return this.public.state === "disabled" ? undefined : this.#reviewed.instructions;
+    return this.public.state === "disabled" ? undefined : this.#reviewedLists.instructions;
   }
 
   use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -97,12 +97,12 @@ export class Server implements CalledServer {
   async ready(): Promise<void> {
     await this.#supervisor.waitForAttempt();
     if (this.public.state !== "disabled" && !this.public.lists) await this.#supervisor.connect().catch(() => {});
-    await this.#reviewed.waitForReviews();
+    await this.#reviewedLists.waitForReviews();
   }
 
   async close(): Promise<void> {
     this.calls.withdraw(new LocalError("closed", `The server ${JSON.stringify(this.name)} was removed.`));
-    this.#reviewed.close();
+    this.#reviewedLists.close();
     await this.#supervisor.close();
   }
 }

@@ -57,10 +57,10 @@ export interface InputContext {
   readonly cancelCalls: (this: void, callLabel: string | undefined, reason: Error) => void;
 }
 
-export type AskUser = <T>(ask: () => Awaitable<T>, signal: AbortSignal) => Promise<T>;
+type AskUser = <T>(ask: () => Awaitable<T>, signal: AbortSignal) => Promise<T>;
 
 /** `during` is the call of the request, such as `tools/call "book"`, if it is known. */
-export type OnInputActivity = (
+type OnInputActivity = (
   this: void,
   kind: InputKind,
   state: "waiting" | "answered" | "declined",

@@ -14,7 +14,7 @@ export class EventQueue {
   readonly #secrets: Pick<SecretFilter, "withoutSecrets" | "lengthBeforeStart">;
   #events: RunEvent[] = [];
   /** The end of a text that may be the start of a secret. The next text of the same type can have the rest of it. */
-  #heldBack: TextEvent | undefined;
+  #pendingText: TextEvent | undefined;
   #wake: (() => void) | undefined;
   #isEnded = false;
   #hasIterator = false;
@@ -31,20 +31,20 @@ export class EventQueue {
   /** Adds an event. The end of a text that may be the start of a secret is added with the next event. */
   push(event: RunEvent): void {
     if (event.type !== "text" && event.type !== "reasoning") {
-      this.#release();
+      this.#addPendingText();
       return this.#add(event);
     }
     const { type } = event;
-    if (this.#heldBack?.type !== type) this.#release();
-    const text = (this.#heldBack?.text ?? "") + event.text;
+    if (this.#pendingText?.type !== type) this.#addPendingText();
+    const text = (this.#pendingText?.text ?? "") + event.text;
     const length = this.#secrets.lengthBeforeStart(text);
-    this.#heldBack = length < text.length ? { type, text: text.slice(length) } : undefined;
+    this.#pendingText = length < text.length ? { type, text: text.slice(length) } : undefined;
     if (length > 0) this.#add({ type, text: text.slice(0, length) });
   }
 
   /** Ends the iteration after the events so far. */
   end(): void {
-    this.#release();
+    this.#addPendingText();
     this.#isEnded = true;
     this.#wake?.();
   }
@@ -76,9 +76,9 @@ export class EventQueue {
     }
   }
 
-  #release(): void {
-    if (this.#heldBack) this.#add(this.#heldBack);
-    this.#heldBack = undefined;
+  #addPendingText(): void {
+    if (this.#pendingText) this.#add(this.#pendingText);
+    this.#pendingText = undefined;
   }
 
   #add(original: RunEvent): void {

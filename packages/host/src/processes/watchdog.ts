@@ -29,7 +29,7 @@ export class Watchdog {
   /** The processes that have not ended, by the number of their start. The value is undefined until the process id is known. */
   readonly #servers = new Map<number, number | undefined>();
   #starts = 0;
-  #running: Program | undefined;
+  #program: Program | undefined;
   #isClosed = false;
   #hasFailedToStart = false;
 
@@ -55,7 +55,7 @@ export class Watchdog {
   close(): void {
     this.#isClosed = true;
     this.#write("close");
-    this.#running?.stdin.end();
+    this.#program?.stdin.end();
   }
 
   #onStart(): Required<ProcessListener> {
@@ -78,17 +78,17 @@ export class Watchdog {
 
   /** Starts the process if it does not run, and reports the servers to it. */
   #ensureRunning(): void {
-    if (this.#running || this.#isClosed) return;
+    if (this.#program || this.#isClosed) return;
     try {
       const child = startProgram(`${MARKER}=${this.#id}`);
-      child.once("error", (error) => this.#failed(child, error.message));
+      child.once("error", (error) => this.#handleExit(child, error.message));
       child.once("exit", (code, signal) =>
-        this.#failed(child, signal ? `ended by ${signal}` : `ended with code ${code}`),
+        this.#handleExit(child, signal ? `ended by ${signal}` : `ended with code ${code}`),
       );
       if (child.pid === undefined) return;
-      this.#running = child;
+      this.#program = child;
     } catch (error) {
-      this.#failed(undefined, toError(error).message);
+      this.#handleExit(undefined, toError(error).message);
       return;
     }
     this.#hasFailedToStart = false;
@@ -98,8 +98,8 @@ export class Watchdog {
     }
   }
 
-  #failed(child: Program | undefined, reason: string): void {
-    if (this.#running === child) this.#running = undefined;
+  #handleExit(child: Program | undefined, reason: string): void {
+    if (this.#program === child) this.#program = undefined;
     if (this.#isClosed || this.#hasFailedToStart) return;
     this.#hasFailedToStart = child?.pid === undefined;
     this.#onError(watchdogError(reason, this.#hasFailedToStart));
@@ -107,7 +107,7 @@ export class Watchdog {
 
   /** Sends a line. Does nothing if the process does not run. */
   #write(line: string): void {
-    this.#running?.stdin.write(`${line}\n`);
+    this.#program?.stdin.write(`${line}\n`);
   }
 }
 

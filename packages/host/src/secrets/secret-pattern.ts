@@ -7,18 +7,18 @@ type Range = readonly [start: number, end: number];
 /** Finds the forms of secrets in texts. It reads a text once, whatever their number is. */
 export class SecretPattern {
   readonly #forms: readonly string[];
-  readonly #first: RegExp;
-  readonly #all: RegExp;
-  #sorted: readonly string[] | undefined;
+  readonly #firstForm: RegExp;
+  readonly #allForms: RegExp;
+  #sortedForms: readonly string[] | undefined;
 
   constructor(forms: readonly string[]) {
     this.#forms = forms;
     // A longer form is first, because it can start with another one.
     const byLength = forms.toSorted((a, b) => b.length - a.length);
     const source = byLength.map((form) => form.replace(/[$()*+./?[\\\]^{|}-]/g, "\\$&")).join("|");
-    this.#first = new RegExp(source);
+    this.#firstForm = new RegExp(source);
     // An empty match at each place, so that forms that overlap are found.
-    this.#all = new RegExp(`(?=(${source}))`, "g");
+    this.#allForms = new RegExp(`(?=(${source}))`, "g");
   }
 
   /** Returns the text without the forms. Of forms that overlap nothing remains. */
@@ -41,9 +41,9 @@ export class SecretPattern {
   }
 
   #rangesIn(text: string): readonly Range[] {
-    if (!this.#first.test(text)) return [];
+    if (!this.#firstForm.test(text)) return [];
     const ranges: Range[] = [];
-    for (const { index, 1: form = "" } of text.matchAll(this.#all)) {
+    for (const { index, 1: form = "" } of text.matchAll(this.#allForms)) {
       const last = ranges.at(-1);
       const end = index + form.length;
       if (last && index < last[1]) ranges[ranges.length - 1] = [last[0], Math.max(last[1], end)];
@@ -54,13 +54,13 @@ export class SecretPattern {
 
   /** Whether a text is the start of a longer form. */
   #isStart(text: string): boolean {
-    this.#sorted ??= this.#forms.toSorted();
+    this.#sortedForms ??= this.#forms.toSorted();
     let low = 0;
-    for (let high = this.#sorted.length; low < high;) {
+    for (let high = this.#sortedForms.length; low < high;) {
       const middle = (low + high) >> 1;
-      if (this.#sorted[middle]! <= text) low = middle + 1;
+      if (this.#sortedForms[middle]! <= text) low = middle + 1;
       else high = middle;
     }
-    return this.#sorted[low]?.startsWith(text) ?? false;
+    return this.#sortedForms[low]?.startsWith(text) ?? false;
   }
 }

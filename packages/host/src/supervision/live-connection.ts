@@ -50,22 +50,22 @@ export class LiveConnection {
   readonly #refresh: ListRefresh;
   readonly #closing = new AbortController();
   /** The lists whose last reading failed. */
-  readonly #failed = new Set<ListKind>();
+  readonly #failedKinds = new Set<ListKind>();
   #resolveEnded!: (reason: Error) => void;
-  #lostBy: Error | undefined;
+  #lossReason: Error | undefined;
   #server: Client["server"];
   #subscription: "none" | "open" | "lost" = "none";
   #verifying: Promise<void> | undefined;
   #timer: unknown;
-  #beatAt: number;
-  #beats = 0;
+  #heartbeatAt: number;
+  #heartbeats = 0;
 
   constructor(client: Client, setting: LiveSetting) {
     this.client = client;
     this.#setting = setting;
     this.#server = client.server;
     this.openedAt = setting.clock.now();
-    this.#beatAt = this.openedAt;
+    this.#heartbeatAt = this.openedAt;
     this.#refresh = new ListRefresh(setting.clock, (kind) => this.#readAgain(kind));
     this.endReason = new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -74,7 +74,7 @@ export class LiveConnection {
 
   /** Whether the machine slept since the last heartbeat, so that the connection may be lost without a sign of it. */
   get hasSlept(): boolean {
-    return this.#setting.clock.now() - this.#beatAt > heartbeatTime + sleepTime;
+    return this.#setting.clock.now() - this.#heartbeatAt > heartbeatTime + sleepTime;
   }
 
   /** Subscribes to changes, and reads all lists. Rejects if none of the declared lists can be read, or the connection is lost. */
@@ -99,7 +99,7 @@ export class LiveConnection {
   /** Returns the reason of a call's failure. A call that was in flight when the connection was lost fails with the reason of the loss. */
   reasonOf(error: unknown): unknown {
     const isClosed = error instanceof LocalError && error.code === "closed" && error.data === undefined;
-    return (isClosed && this.#lostBy) || error;
+    return (isClosed && this.#lossReason) || error;
   }
 
   /** Handles the error of a call. It can be the first sign that the connection cannot be used. */
@@ -122,7 +122,7 @@ export class LiveConnection {
 
   /** Checks the connection after the machine slept, and reads the lists again. */
   async wake(): Promise<void> {
-    this.#beatAt = this.#setting.clock.now();
+    this.#heartbeatAt = this.#setting.clock.now();
     await this.verify();
     this.readListsAgain();
   }
@@ -147,7 +147,7 @@ export class LiveConnection {
 
   #end(reason: Error): void {
     if (this.#closing.signal.aborted) return;
-    this.#lostBy = reason;
+    this.#lossReason = reason;
     this.#stop();
     this.#resolveEnded(reason);
   }
@@ -164,17 +164,17 @@ export class LiveConnection {
   #schedule(): void {
     if (this.#closing.signal.aborted) return;
     this.#timer = this.#setting.clock.setTimeout(() => {
-      void this.#beat();
+      void this.#checkHeartbeat();
       this.#schedule();
     }, heartbeatTime);
   }
 
-  async #beat(): Promise<void> {
+  async #checkHeartbeat(): Promise<void> {
     if (this.hasSlept) return this.wake();
-    this.#beatAt = this.#setting.clock.now();
+    this.#heartbeatAt = this.#setting.clock.now();
     if (this.#server !== this.client.server) this.readListsAgain(); // The client has opened a new session.
-    if (++this.#beats % beatsPerPing !== 0) return;
-    for (const kind of this.#failed) this.#refresh.scheduleRead(kind);
+    if (++this.#heartbeats % beatsPerPing !== 0) return;
+    for (const kind of this.#failedKinds) this.#refresh.scheduleRead(kind);
     if (this.#subscription === "lost") {
       await this.#subscribe();
       // Changes were not reported while no subscription was open.
@@ -198,7 +198,7 @@ export class LiveConnection {
     const { signal, clear } = deadline(clock, parent, { ms, message });
     try {
       const read = await readLists(this.client, names, { signal, report });
-      for (const kind of listKinds) this.#note(kind, read);
+      for (const kind of listKinds) this.#recordFailures(kind, read);
       return read;
     } finally {
       clear();
@@ -206,11 +206,11 @@ export class LiveConnection {
   }
 
   /** Remembers whether a list failed, and reports its error. */
-  #note(kind: ListKind, { lists, failures }: ReadLists): void {
+  #recordFailures(kind: ListKind, { lists, failures }: ReadLists): void {
     const names = listsOf[kind].filter((name) => lists.has(name) || failures.has(name));
     if (names.length === 0) return;
-    if (names.some((name) => failures.has(name))) this.#failed.add(kind);
-    else this.#failed.delete(kind);
+    if (names.some((name) => failures.has(name))) this.#failedKinds.add(kind);
+    else this.#failedKinds.delete(kind);
     if (this.#closing.signal.aborted) return;
     for (const name of names) if (failures.has(name)) this.#setting.report(failures.get(name));
   }
@@ -223,9 +223,9 @@ export class LiveConnection {
     const filter = Object.fromEntries(kinds.map((kind) => [kind, true]));
     const timeout = { total: acknowledgeTime };
     const opening = this.client
-      .listen(filter, (change) => this.#changed(change), { timeout, signal: this.#closing.signal })
+      .listen(filter, (change) => this.#handleChange(change), { timeout, signal: this.#closing.signal })
       .then(
-        (subscription) => this.#subscribed(subscription),
+        (subscription) => this.#followSubscription(subscription),
         (error: unknown) => {
           if (!this.#closing.signal.aborted) this.#setting.report(error);
         },
@@ -240,7 +240,7 @@ export class LiveConnection {
     if (outcome === "late") void opening.then(() => this.readListsAgain());
   }
 
-  #subscribed(subscription: Subscription): void {
+  #followSubscription(subscription: Subscription): void {
     this.#subscription = "open";
     void subscription.closed.then((reason) => {
       if (!reason || this.#closing.signal.aborted) return;
@@ -251,7 +251,7 @@ export class LiveConnection {
     });
   }
 
-  #changed(change: ServerChange): void {
+  #handleChange(change: ServerChange): void {
     if (change.kind !== "updated") this.#refresh.scheduleRead(change.kind);
   }
 }

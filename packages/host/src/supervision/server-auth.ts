@@ -16,7 +16,7 @@ export class ServerAuth {
   /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
   #signIns = 0;
   /** The scopes to add to those of the next sign-in: a call or the program needs them, and the token has not. */
-  #missing = new Set<string>();
+  #missingScopes = new Set<string>();
   #loading: Promise<OAuth> | undefined;
   /** The signal of the last request for more scopes. */
   #stepUp = new AbortController().signal;
@@ -44,7 +44,7 @@ export class ServerAuth {
     if (!this.#setting.signIn) {
       throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
     }
-    for (const one of scope.split(" ").filter(Boolean)) this.#missing.add(one);
+    for (const one of scope.split(" ").filter(Boolean)) this.#missingScopes.add(one);
   }
 
   /** Signs the user in. */
@@ -54,10 +54,10 @@ export class ServerAuth {
     this.#signIns++;
     try {
       // Scopes of earlier sign-ins are requested again, so that a sign-in for one call does not undo another one.
-      const account = this.#missing.size > 0 ? await auth.whoami(target.url) : undefined;
-      const scopes = [...new Set([...(account?.scopes ?? []), ...this.#missing])];
+      const account = this.#missingScopes.size > 0 ? await auth.whoami(target.url) : undefined;
+      const scopes = [...new Set([...(account?.scopes ?? []), ...this.#missingScopes])];
       await auth.signIn(target.url, { signal, ...(scopes.length > 0 && { scope: scopes.join(" ") }) });
-      this.#missing = new Set();
+      this.#missingScopes = new Set();
     } finally {
       this.#signIns--;
     }
@@ -92,7 +92,7 @@ export class ServerAuth {
 
   async #isConfirmed(purpose: SignInPurpose | undefined): Promise<boolean> {
     if (!purpose?.missingScopes) return false;
-    for (const scope of purpose.missingScopes) this.#missing.add(scope);
+    for (const scope of purpose.missingScopes) this.#missingScopes.add(scope);
     const isAllowed = await this.#setting.confirmScopes?.(purpose, this.#stepUp);
     if (isAllowed === false) throw new Declined(`The user declined the scopes ${purpose.missingScopes.join(" ")}.`);
     return isAllowed === true;

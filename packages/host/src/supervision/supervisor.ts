@@ -38,7 +38,7 @@ type Situation =
  * `eager`, and recovers from the loss of the connection. `transitions.ts` has its states.
  */
 export class Supervisor {
-  readonly #watched: WatchedResources;
+  readonly #watchedResources: WatchedResources;
   readonly #entry: SupervisedEntry;
   readonly #setting: SupervisorSetting;
   readonly #clock: Clock;
@@ -46,14 +46,14 @@ export class Supervisor {
   readonly #lists: KnownLists;
   readonly #backOff = new BackOff();
   /** Settles when the stored lists were read. Never rejects. */
-  readonly #loaded: Promise<void>;
+  readonly #loading: Promise<void>;
   #situation: Situation;
   #info: ServerInfo | undefined;
   /** Settles when the last connection is closed, and its program has ended. Never rejects. */
   #closing: Promise<void> = Promise.resolve();
   #isClosed = false;
   /** The instructions of the server when `onLists` was called last. */
-  #toldInstructions: string | undefined;
+  #reportedInstructions: string | undefined;
   /** Whether `onLists` is called with the next lists, also if they have not changed. */
   #isReviewDue = false;
 
@@ -70,17 +70,17 @@ export class Supervisor {
       auth: new ServerAuth(entry, { ...setting.auth, clock, onNewScopes: () => this.#readListsAgain() }),
       admit: async (signal) => setting.admit?.(signal),
       prepareTarget: (target) => setting.prepareTarget?.(target) ?? target,
-      onLists: (read) => this.#listed(read),
+      onLists: (read) => this.#handleLists(read),
       report,
     };
-    this.#watched = new WatchedResources({
+    this.#watchedResources = new WatchedResources({
       clock,
       onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)),
       report,
     });
     this.#lists = new KnownLists(listCache(entry, setting.storage, report), { clock, changeList });
     this.#situation = { state: entry.settings.disabled ? "disabled" : "idle" };
-    this.#loaded = this.#load();
+    this.#loading = this.#load();
     // Not at once: the caller does not have this server yet, and receives its events.
     if (entry.settings.eager && !entry.settings.disabled) queueMicrotask(() => void this.connect().catch(() => {}));
   }
@@ -108,7 +108,7 @@ export class Supervisor {
 
   /** Resolves when the stored lists were read and no attempt to connect is running. Never rejects. */
   async waitForAttempt(): Promise<void> {
-    await this.#loaded;
+    await this.#loading;
     while (this.#situation.state === "connecting") await this.#situation.pendingConnection.catch(() => {});
   }
 
@@ -120,7 +120,7 @@ export class Supervisor {
    * ends the wait for the connection, but not the attempt, which other callers may wait for.
    */
   async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const connection = await this.#connected(signal);
+    const connection = await this.#openedConnection(signal);
     try {
       return await work(connection.client);
     } catch (error) {
@@ -130,7 +130,7 @@ export class Supervisor {
   }
 
   async connect(): Promise<void> {
-    await this.#connected(undefined);
+    await this.#openedConnection(undefined);
   }
 
   /** Closes the connection, and opens a new one without a delay. */
@@ -152,7 +152,7 @@ export class Supervisor {
     this.#backOff.permitAutomatic();
     this.#attempt(signsIn);
     try {
-      await this.#connected(undefined);
+      await this.#openedConnection(undefined);
     } catch (error) {
       // The cure "Call signIn()" does not help the caller of signIn().
       throw signsIn && this.#situation.state === "needs-sign-in" ? this.#situation.error : error;
@@ -164,17 +164,17 @@ export class Supervisor {
    * each reconnect and each loss of the subscription. Opens no connection.
    */
   watch(uri: string, listener: (uri: string) => void): WatchedResource {
-    return this.#watched.watch(uri, listener);
+    return this.#watchedResources.watch(uri, listener);
   }
 
   enable(): void {
     if (!this.#move("enable", { state: "idle" })) return;
     const { lists } = this;
-    if (lists) this.#tellLists(lists);
+    if (lists) this.#reportLists(lists);
   }
 
   async disable(): Promise<void> {
-    if (this.#move("disable", { state: "disabled" })) this.#tellLists(undefined);
+    if (this.#move("disable", { state: "disabled" })) this.#reportLists(undefined);
     await this.#closing;
   }
 
@@ -182,7 +182,7 @@ export class Supervisor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#move("close", { state: "idle" });
-    await this.#loaded;
+    await this.#loading;
     await this.#closing;
     await this.#lists.lastWrite;
   }
@@ -192,7 +192,7 @@ export class Supervisor {
   }
 
   /** Returns an open connection, or rejects with the reason why there is none. */
-  async #connected(signal: AbortSignal | undefined): Promise<LiveConnection> {
+  async #openedConnection(signal: AbortSignal | undefined): Promise<LiveConnection> {
     for (;;) {
       signal?.throwIfAborted();
       if (this.#isClosed) throw this.#unavailable();
@@ -205,7 +205,7 @@ export class Supervisor {
       } else if (situation.state === "idle" || (situation.state === "failed" && this.#isDue(situation))) {
         this.#attempt(false);
       } else if (situation.state === "connecting") {
-        const connection = await this.#attempted(situation, signal);
+        const connection = await this.#waitForConnection(situation, signal);
         if (connection) return connection;
       } else {
         throw this.#unavailable();
@@ -214,7 +214,7 @@ export class Supervisor {
   }
 
   /** Waits for an attempt. Returns undefined if another attempt or state has replaced it. */
-  async #attempted(
+  async #waitForConnection(
     { pendingConnection, abort }: Extract<Situation, { state: "connecting" }>,
     signal: AbortSignal | undefined,
   ): Promise<LiveConnection | undefined> {
@@ -243,23 +243,23 @@ export class Supervisor {
 
   async #open(signal: AbortSignal, signsIn: boolean): Promise<LiveConnection> {
     // The stored lists must not replace newer ones.
-    await this.#loaded;
+    await this.#loading;
     signal.throwIfAborted();
     // Two processes of one program could disturb each other.
     await this.#closing;
     try {
       const newConnection = await openConnection(this.#opening, { signal, signsIn });
-      return await this.#succeeded(newConnection, signal);
+      return await this.#finishAttempt(newConnection, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw this.#failed(error);
+      throw this.#handleFailure(error);
     }
   }
 
-  async #succeeded({ connection, read }: Opened, signal: AbortSignal): Promise<LiveConnection> {
+  async #finishAttempt({ connection, read }: Opened, signal: AbortSignal): Promise<LiveConnection> {
     if (!signal.aborted) {
       this.#info = connection.client.server;
-      this.#listed(read);
+      this.#handleLists(read);
     }
     // The attempt can end after the last check of the connection, and a listener of the lists can end it.
     if (signal.aborted) {
@@ -267,13 +267,13 @@ export class Supervisor {
       throw signal.reason;
     }
     this.#move("succeed", { state: "ready", connection });
-    this.#watched.setClient(connection.client);
-    void connection.endReason.then((reason) => this.#ended(connection, reason));
+    this.#watchedResources.setClient(connection.client);
+    void connection.endReason.then((reason) => this.#handleEnd(connection, reason));
     return connection;
   }
 
   /** Handles the failure of an attempt, or a connection that ended soon. Returns the error for the callers that wait. */
-  #failed(cause: unknown): Error {
+  #handleFailure(cause: unknown): Error {
     const error = toError(cause);
     if (isSignInError(error)) {
       this.#move("refuse", { state: "needs-sign-in", error });
@@ -295,31 +295,31 @@ export class Supervisor {
   }
 
   /** Handles the end of the open connection. */
-  #ended(connection: LiveConnection, reason: Error): void {
+  #handleEnd(connection: LiveConnection, reason: Error): void {
     if (this.#situation.state !== "ready" || this.#situation.connection !== connection) return;
     const isStable = this.#clock.now() - connection.openedAt >= stableTime;
-    if (isSignInError(reason) || !isStable) return void this.#failed(reason);
+    if (isSignInError(reason) || !isStable) return void this.#handleFailure(reason);
     this.#backOff.reset();
     this.#move("lose", { state: "idle" });
     if (this.#backOff.hasAutomatic) this.#retry();
   }
 
-  #listed({ lists }: ReadLists): void {
+  #handleLists({ lists }: ReadLists): void {
     const hasChanged = this.#lists.update(lists);
-    const hasOtherInstructions = this.info?.instructions !== this.#toldInstructions;
-    if (hasChanged || hasOtherInstructions || this.#isReviewDue) this.#tellLists(this.lists);
+    const hasOtherInstructions = this.info?.instructions !== this.#reportedInstructions;
+    if (hasChanged || hasOtherInstructions || this.#isReviewDue) this.#reportLists(this.lists);
   }
 
-  #tellLists(lists: ServerLists | undefined): void {
+  #reportLists(lists: ServerLists | undefined): void {
     this.#isReviewDue = false;
-    this.#toldInstructions = this.info?.instructions;
+    this.#reportedInstructions = this.info?.instructions;
     ignoreErrors(() => this.#setting.onLists?.(lists));
   }
 
   async #load(): Promise<void> {
     await this.#lists.load();
     const { lists } = this;
-    if (lists && !this.#isClosed) this.#tellLists(lists);
+    if (lists && !this.#isClosed) this.#reportLists(lists);
   }
 
   /** Changes the state, and releases the timer, the attempt or the connection of the previous one. Returns false if the action has no effect in it. */
@@ -342,7 +342,7 @@ export class Supervisor {
   }
 
   #release(connection: LiveConnection): void {
-    this.#watched.removeClient();
+    this.#watchedResources.removeClient();
     this.#lists.markCached();
     this.#info = connection.client.server;
     const closing = connection.close().catch((error: unknown) => this.#report(error));

@@ -26,13 +26,13 @@ export class WatchedResources {
   readonly #setting: WatchSetting;
   readonly #listeners = new Map<string, Set<(uri: string) => void>>();
   /** The URIs that were subscribed to on an earlier connection. Their updates may have been missed. */
-  readonly #subscribed = new Set<string>();
+  readonly #subscribedUris = new Set<string>();
   #client: Client | undefined;
   #subscription: Subscription | undefined;
   /** The URIs of the open subscription. */
-  #open: ReadonlySet<string> = new Set();
+  #openUris: ReadonlySet<string> = new Set();
   /** Settles when the subscription has the current URIs. Never rejects. */
-  #updating: Promise<void> | undefined;
+  #replacing: Promise<void> | undefined;
   #isOutdated = false;
   /** Whether no subscription was open for a time on this connection, so that updates may have been missed. */
   #isInterrupted = false;
@@ -53,7 +53,7 @@ export class WatchedResources {
     const stop = (): void => {
       if (!listeners.delete(entry) || listeners.size > 0) return;
       this.#listeners.delete(uri);
-      this.#subscribed.delete(uri);
+      this.#subscribedUris.delete(uri);
       void this.#update();
     };
     return { stop, acknowledgment: this.#update() };
@@ -63,7 +63,7 @@ export class WatchedResources {
   setClient(client: Client): void {
     this.#client = client;
     this.#backOff.permitAutomatic();
-    for (const uri of this.#subscribed) this.#updated(uri);
+    for (const uri of this.#subscribedUris) this.#reportUpdate(uri);
     void this.#update();
   }
 
@@ -78,8 +78,8 @@ export class WatchedResources {
   /** Replaces the subscription by one for the current URIs. Changes in the meantime lead to one more replacement. */
   #update(): Promise<void> {
     this.#isOutdated = true;
-    this.#updating ??= this.#replaceUntilCurrent();
-    return this.#updating;
+    this.#replacing ??= this.#replaceUntilCurrent();
+    return this.#replacing;
   }
 
   async #replaceUntilCurrent(): Promise<void> {
@@ -91,28 +91,28 @@ export class WatchedResources {
       await this.#replace(client).catch((error: unknown) => {
         if (client !== this.#client) return;
         this.#setting.report(error);
-        this.#interrupted(error);
+        this.#planReplacement(error);
       });
     }
     // In the same turn as the last check, so that no later change is missed.
-    this.#updating = undefined;
+    this.#replacing = undefined;
   }
 
   async #replace(client: Client): Promise<void> {
     const uris = [...this.#listeners.keys()];
     const previous = this.#subscription;
-    if (previous && uris.length === this.#open.size && uris.every((uri) => this.#open.has(uri))) return;
+    if (previous && uris.length === this.#openUris.size && uris.every((uri) => this.#openUris.has(uri))) return;
     if (uris.length > 0 && client.server.capabilities.resources?.subscribe) {
       const onChange = (change: { kind: string; uri?: string }): void => {
-        if (change.uri !== undefined) this.#updated(change.uri);
+        if (change.uri !== undefined) this.#reportUpdate(change.uri);
       };
       const timeout = { total: acknowledgeTime };
       const subscription = await client.listen({ uris }, onChange, { timeout });
       if (client !== this.#client) return;
-      this.#opened(subscription, uris);
+      this.#followSubscription(subscription, uris);
     } else {
       this.#subscription = undefined;
-      this.#open = new Set();
+      this.#openUris = new Set();
       this.#isInterrupted = false;
       this.#setting.clock.clearTimeout(this.#timer);
     }
@@ -121,12 +121,12 @@ export class WatchedResources {
   }
 
   /** Follows a subscription. If updates may have been missed before, it reports the resources as updated. */
-  #opened(subscription: Subscription, uris: readonly string[]): void {
+  #followSubscription(subscription: Subscription, uris: readonly string[]): void {
     const wasInterrupted = this.#isInterrupted;
     const openedAt = this.#setting.clock.now();
     this.#isInterrupted = false;
     this.#subscription = subscription;
-    this.#open = new Set(uris);
+    this.#openUris = new Set(uris);
     void subscription.closed.then((reason) => {
       if (!reason || subscription !== this.#subscription) return;
       this.#subscription = undefined;
@@ -136,16 +136,16 @@ export class WatchedResources {
         this.#backOff.permitAutomatic();
       }
       // The client has reported the reason.
-      this.#interrupted(reason.cause);
+      this.#planReplacement(reason.cause);
     });
     for (const uri of uris) {
-      this.#subscribed.add(uri);
-      if (wasInterrupted) this.#updated(uri);
+      this.#subscribedUris.add(uri);
+      if (wasInterrupted) this.#reportUpdate(uri);
     }
   }
 
   /** Plans another attempt to open the subscription, unless the server refuses it or no attempt is left. */
-  #interrupted(error: unknown): void {
+  #planReplacement(error: unknown): void {
     const { clock } = this.#setting;
     this.#isInterrupted = true;
     clock.clearTimeout(this.#timer);
@@ -154,7 +154,7 @@ export class WatchedResources {
     this.#timer = clock.setTimeout(() => void this.#update(), this.#backOff.countFailure(error));
   }
 
-  #updated(uri: string): void {
+  #reportUpdate(uri: string): void {
     this.#setting.onUpdated(uri);
     for (const [watchedUri, listeners] of this.#listeners) {
       if (!isPartOf(uri, watchedUri)) continue;
