@@ -8,7 +8,7 @@ export const hostLayers: Layers = {
   values: [],
   async: [],
   state: ["async"],
-  processes: [],
+  processes: ["values"],
   activity: ["values"],
   renderer: ["values"],
   conversation: ["values"],

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chunk, type EndpointReply, openAiEndpoint } from "../../packages/host/src/testing/openai-endpoint.ts";
+import { chunk, type EndpointReply, openAiEndpoint } from "../support/openai-endpoint.ts";
 import { argumentsOf, runExample } from "./run-example.ts";
 
 const main = argumentsOf("host/main.ts");

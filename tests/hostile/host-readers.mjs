@@ -101,10 +101,10 @@ export const hostReaders = [
     name: "host: result of a tool",
     load: async () => {
       const { toResultPart } = await import("../../packages/host/src/conversation/tool-results.ts");
-      const { createResultStore } = await import("../../packages/host/src/conversation/result-handles.ts");
+      const { ResultStore } = await import("../../packages/host/src/conversation/server-text.ts");
       const call = { callId: "1", name: "a__b", origin: { server: "a", name: "b" } };
       return (text) => {
-        const limits = { maxBytes: 32_768, store: createResultStore() };
+        const limits = { maxBytes: 32_768, store: new ResultStore() };
         const result = { content: [{ type: "text", text }], structuredContent: { a: text } };
         return toResultPart(call, /** @type {any} */ ({ status: "completed", result }), limits);
       };
@@ -114,7 +114,7 @@ export const hostReaders = [
   {
     name: "host: file of a result",
     load: async () => {
-      const { readBlocks } = await import("../../packages/host/src/conversation/server-content.ts");
+      const { readBlocks } = await import("../../packages/host/src/conversation/tool-results.ts");
       return (text) =>
         readBlocks([
           { type: "image", data: text, mimeType: "image/png" },
@@ -137,7 +137,7 @@ export const hostReaders = [
     // The client refuses a longer URL.
     maxBytes: 16_384,
     load: async () => {
-      const { urlRequest } = await import("../../packages/host/src/input/url-request.ts");
+      const { urlRequest } = await import("../../packages/host/src/input/elicit-handler.ts");
       return tolerant((text) =>
         urlRequest(/** @type {any} */ ({ message: text, url: text }), /** @type {any} */ ({}), "a.b"),
       );
@@ -147,7 +147,7 @@ export const hostReaders = [
   {
     name: "host: error of a model",
     load: async () => {
-      const { modelError } = await import("../../packages/host/src/model/model-error.ts");
+      const { modelError } = await import("../../packages/host/src/model/model-failure.ts");
       return (text) => modelError(/** @type {any} */ ({ provider: "a", modelId: "b" }), new Error(text));
     },
   },

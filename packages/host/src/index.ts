@@ -1,80 +1,23 @@
 /** A host of the Model Context Protocol: many servers, consent, sampling, context and the model loop. */
 export { createHost } from "./host/create-host.ts";
-export type { Host, HostCallOptions } from "./host/host.ts";
-export type { HostCompletion } from "./calls/read-calls.ts";
-export type { HostOptions } from "./host/host-options.ts";
-export type { ServerEntry, ServerSettings } from "./servers/server-entry.ts";
-export type { ServerTarget } from "./values/server-target.ts";
-export type { CallActivity, InputKind } from "./activity/call-activity.ts";
-export type { HostEvent } from "./host/host-events.ts";
-export type { HostServer } from "./servers/host-server.ts";
+export type { Host, HostCallOptions, HostEvent, HostOptions } from "./host/host.ts";
+export type { HostCompletion } from "./calls/call.ts";
+export type { HostServer, ServerEntry, ServerSettings } from "./servers/server-entry.ts";
+export type { Awaitable, ServerTarget } from "./values/types.ts";
+export type { CallActivity, InputKind } from "./activity/active-calls.ts";
 export type { ServerEvent, ServerState } from "./supervision/server-state.ts";
-export type {
-  Catalogue,
-  CatalogueChange,
-  CataloguePrompt,
-  CatalogueResource,
-  CatalogueTemplate,
-  CatalogueTool,
-} from "./catalogue/catalogue.ts";
 export type { ProviderName } from "./catalogue/providers.ts";
-export type { SchemaLoss } from "./catalogue/schema-loss.ts";
-export type { ServerLists } from "./catalogue/server-lists.ts";
-export type { ToolOutcome } from "./conversation/tool-outcome.ts";
-export type { Awaitable } from "./values/awaitable.ts";
-export type { Renderer } from "./renderer/renderer.ts";
-export type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "./renderer/approval.ts";
-export type { DecisionRecord } from "./consent/decision-record.ts";
-export type { Decision, Policy, Rule } from "./consent/policy.ts";
-export type {
-  DefinitionChange,
-  DefinitionDifference,
-  DefinitionKind,
-  ReviewAnswer,
-  ReviewRequest,
-} from "./renderer/review.ts";
-export type { ConfiguredEntry, ServerIdentity, TrustAnswer, TrustRequest } from "./renderer/trust.ts";
-export type {
-  FieldProblem,
-  FormAnswer,
-  FormContent,
-  FormField,
-  FormOption,
-  FormRequest,
-  InputOrigin,
-  UrlAnswer,
-  UrlRequest,
-} from "./renderer/elicitation.ts";
-export type { InputLimits } from "./input/input-limits.ts";
-export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./renderer/sampling.ts";
-export type { SignInAnswer, SignInRequest } from "./renderer/sign-in.ts";
+export type { InputLimits } from "./input/input-context.ts";
 export type { LanguageModel, ModelSetting } from "./model/language-model.ts";
-export type { ModelRetry } from "./model/retries.ts";
-export type {
-  AssistantPart,
-  FilePart,
-  Message,
-  ReasoningPart,
-  TextOrigin,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
-} from "./conversation/messages.ts";
-export type { Run, RunEnd, RunEvent, RunOptions } from "./loop/run-events.ts";
+export type { ModelRetry } from "./model/stream-model.ts";
 export type { Usage } from "./model/model-request.ts";
-export type {
-  Attachment,
-  Completion,
-  CompletionRequest,
-  ContextCallOptions,
-  ContextOptions,
-  Conversation,
-  ConversationJson,
-  ResourceName,
-  StoredAttachment,
-  TemplateInstance,
-  UserCall,
-} from "./context/conversation-context.ts";
+// These files have only types, all of which are public.
+export type * from "./catalogue/catalogue.ts";
+export type * from "./consent/policy.ts";
+export type * from "./context/conversation-context.ts";
+export type * from "./conversation/messages.ts";
+export type * from "./loop/run-events.ts";
+export type * from "./renderer/renderer.ts";
 export { type TemplateVariable, templateVariables } from "./context/uri-template.ts";
 export { estimateTokens } from "./model/tokens.ts";
 export { serverTextRules } from "./conversation/server-text.ts";

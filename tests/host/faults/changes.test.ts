@@ -4,7 +4,7 @@ import path from "node:path";
 import type { InProcessServer } from "mcparley/client";
 import { describe, expect, test, vi } from "vitest";
 import { createHost } from "../../../packages/host/src/host/create-host.ts";
-import type { HostOptions } from "../../../packages/host/src/host/host-options.ts";
+import type { HostOptions } from "../../../packages/host/src/host/host.ts";
 import { changingDefinitions, changingTool } from "../hostile/servers/lists.ts";
 import { type RawConnection, rawServer } from "../hostile/servers/raw-server.ts";
 import { revisions } from "./fault-host.ts";

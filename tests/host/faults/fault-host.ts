@@ -1,9 +1,7 @@
 import { createServer, tool } from "mcparley/server";
 import { createHost } from "../../../packages/host/src/host/create-host.ts";
-import type { HostEvent } from "../../../packages/host/src/host/host-events.ts";
-import type { Host } from "../../../packages/host/src/host/host.ts";
-import type { HostOptions } from "../../../packages/host/src/host/host-options.ts";
-import type { ServerTarget } from "../../../packages/host/src/values/server-target.ts";
+import type { HostEvent, Host, HostOptions } from "../../../packages/host/src/host/host.ts";
+import type { ServerTarget } from "../../../packages/host/src/values/types.ts";
 
 /** The newest modern and legacy revisions. */
 export const revisions = ["2026-07-28", "2025-11-25"] as const;

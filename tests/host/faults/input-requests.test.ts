@@ -1,7 +1,7 @@
 import { fakeClock } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { DecisionRecord } from "../../../packages/host/src/consent/decision-record.ts";
-import type { HostEvent } from "../../../packages/host/src/host/host-events.ts";
+import type { DecisionRecord } from "../../../packages/host/src/consent/policy.ts";
+import type { HostEvent } from "../../../packages/host/src/host/host.ts";
 import type { Renderer } from "../../../packages/host/src/renderer/renderer.ts";
 import { scriptedModel, textStep } from "../../../packages/host/src/testing/scripted-model.ts";
 import { type EndlessKind, endlessRequests } from "../hostile/servers/endless-requests.ts";

@@ -8,8 +8,7 @@ import { toNodeHandler } from "mcparley/node";
 import { createServer, resource, tool } from "mcparley/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createHost } from "../../../packages/host/src/host/create-host.ts";
-import type { Host } from "../../../packages/host/src/host/host.ts";
-import type { HostOptions } from "../../../packages/host/src/host/host-options.ts";
+import type { Host, HostOptions } from "../../../packages/host/src/host/host.ts";
 import { callStep, scriptedModel, textStep } from "../../../packages/host/src/testing/scripted-model.ts";
 
 let http: Server;

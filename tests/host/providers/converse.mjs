@@ -2,9 +2,9 @@
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { providerConversations } from "../../../packages/host/src/testing/provider-conversations.ts";
+import { providerConversations } from "./conversations.ts";
 
-/** @import { ConnectModel } from "../../../packages/host/src/testing/provider-conversations.ts" */
+/** @import { ConnectModel } from "./conversations.ts" */
 
 // Runs on Node 22, which strips the types of the imported sources. The argument is the folder with the provider's package.
 const folder = process.argv[2] ?? ".";

@@ -10,7 +10,7 @@ import {
   openAiEndpoint,
   type OpenAiEndpoint,
   usageChunk,
-} from "../../../packages/host/src/testing/openai-endpoint.ts";
+} from "../../support/openai-endpoint.ts";
 
 const orders = createServer({
   name: "orders",

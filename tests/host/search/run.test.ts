@@ -2,10 +2,10 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
 import type { CatalogueTool } from "../../../packages/host/src/catalogue/catalogue.ts";
 import { createCatalogue } from "../../../packages/host/src/catalogue/create-catalogue.ts";
-import { startRun } from "../../../packages/host/src/loop/run.ts";
+import { ActiveRun } from "../../../packages/host/src/loop/run.ts";
 import { hostToolNames } from "../../../packages/host/src/loop/stable-tools.ts";
 import {
-  answered,
+  answerStep,
   call,
   finish,
   question,
@@ -25,7 +25,7 @@ function serversOf(tools: readonly CatalogueTool[]): Map<string, CatalogueTool[]
 
 /** Returns the catalogue of a host that has the servers of the corpus. */
 function corpusCatalogue() {
-  const source = createCatalogue({ reserved: hostToolNames });
+  const source = createCatalogue({ reservedNames: hostToolNames });
   const servers = serversOf(readCorpus());
   for (const [server, entries] of servers) {
     const tools = entries.map(({ tool }) => tool);
@@ -42,10 +42,10 @@ test("a run with the published tools sends at most 2,000 tokens of tools, and ca
   const model = scriptedStream([
     [call("search_tools", { query: "convert time between timezones" }), finish("tool-calls")],
     [call("call_tool", { name: found, arguments: given }), finish("tool-calls")],
-    answered,
+    answerStep,
   ]);
   const parts = testParts(model.stream, { catalogue: () => catalogue, search: createToolSearch() });
-  const end = await startRun(parts, { messages: question }).finished;
+  const end = await new ActiveRun(parts, { messages: question }).finished;
   expect(end.reason).toBe("answered");
 
   const [first, second, third] = model.requests;
@@ -62,8 +62,8 @@ test("a run with the published tools sends at most 2,000 tokens of tools, and ca
 test("the limit of 8,000 tokens is estimated from the definitions that a request has", async () => {
   const catalogue = corpusCatalogue();
   const small = { ...catalogue, tools: catalogue.tools.filter(({ server }) => server === "time") };
-  const model = scriptedStream([answered]);
-  await startRun(testParts(model.stream, { catalogue: () => small, search: createToolSearch() }), {
+  const model = scriptedStream([answerStep]);
+  await new ActiveRun(testParts(model.stream, { catalogue: () => small, search: createToolSearch() }), {
     messages: question,
   }).finished;
   expect(model.requests[0]?.tools?.map(({ name }) => name)).toEqual([

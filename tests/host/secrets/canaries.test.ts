@@ -6,7 +6,7 @@ import { inspect } from "node:util";
 import { type SignIn, memoryCredentials } from "mcparley/auth";
 import { afterEach, expect, test, vi } from "vitest";
 import { createHost } from "../../../packages/host/src/host/create-host.ts";
-import type { CallActivity } from "../../../packages/host/src/activity/call-activity.ts";
+import type { CallActivity } from "../../../packages/host/src/activity/active-calls.ts";
 import { toAiSdkTools } from "../../../packages/host/src/host/ai-sdk-tools.ts";
 import type { Host } from "../../../packages/host/src/host/host.ts";
 import type { ServerEntry } from "../../../packages/host/src/servers/server-entry.ts";

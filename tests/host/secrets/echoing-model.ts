@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModel } from "../../../packages/host/src/model/language-model.ts";
-import { chunk, usageChunk } from "../../../packages/host/src/testing/openai-endpoint.ts";
+import { chunk, usageChunk } from "../../support/openai-endpoint.ts";
 
 /** A model over HTTP that calls all of its tools once, and then answers. Its reasoning, arguments and texts contain the key of its provider. */
 export interface EchoingModel {

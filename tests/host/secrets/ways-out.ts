@@ -1,13 +1,11 @@
-import type { CallActivity } from "../../../packages/host/src/activity/call-activity.ts";
+import type { CallActivity } from "../../../packages/host/src/activity/active-calls.ts";
 import type { Conversation } from "../../../packages/host/src/context/conversation-context.ts";
-import type { ToolOutcome } from "../../../packages/host/src/conversation/tool-outcome.ts";
+import type { ToolOutcome } from "../../../packages/host/src/conversation/messages.ts";
 import type { AiSdkTool } from "../../../packages/host/src/host/ai-sdk-tools.ts";
-import type { HostEvent } from "../../../packages/host/src/host/host-events.ts";
-import type { HostOptions } from "../../../packages/host/src/host/host-options.ts";
-import type { Host } from "../../../packages/host/src/host/host.ts";
+import type { HostEvent, HostOptions, Host } from "../../../packages/host/src/host/host.ts";
 import type { Run, RunEvent } from "../../../packages/host/src/loop/run-events.ts";
 import type { Renderer } from "../../../packages/host/src/renderer/renderer.ts";
-import type { HostServer } from "../../../packages/host/src/servers/host-server.ts";
+import type { HostServer } from "../../../packages/host/src/servers/server-entry.ts";
 
 /**
  * Whether secrets are sent on a way. `secrets`: the servers or the model send them, so they must arrive as `[redacted]`. Another text is the

@@ -1,7 +1,35 @@
+import type { Progress } from "mcparley/client";
 import type { Task } from "mcparley/tasks";
 import { onAbort } from "@mcparley/internal/abort";
-import { ignoreErrors } from "../values/ignore-errors.ts";
-import type { CallActivity, InputKind } from "./call-activity.ts";
+import { ignoreErrors } from "../values/errors.ts";
+
+/** An event of one tool call, between its start and its result. */
+export type CallActivity =
+  | {
+      readonly type: "approval";
+      /** The state of the question. */
+      readonly state: "waiting" | "approved" | "denied";
+    }
+  | {
+      readonly type: "input-request";
+      /** The kind of the input request. */
+      readonly kind: InputKind;
+      /** The state of the question. */
+      readonly state: "waiting" | "answered" | "declined";
+    }
+  | {
+      readonly type: "progress";
+      /** The progress, as the server reports it. */
+      readonly progress: Progress;
+    }
+  | {
+      readonly type: "task";
+      /** The task of the call. */
+      readonly task: Task;
+    };
+
+/** The kind of an input request of a server. */
+export type InputKind = "form" | "url" | "sampling" | "roots";
 
 /** The request of a call, and its caller. */
 export interface CallStart {
@@ -84,22 +112,22 @@ export class ActiveCalls {
   }
 
   /** Reports an input request to the call that caused it, if that is certain. */
-  inputRequest(kind: InputKind, state: "waiting" | "answered" | "declined", during: string | undefined): void {
-    only(this.#allowed(during))?.report({ type: "input-request", kind, state });
+  inputRequest(kind: InputKind, state: "waiting" | "answered" | "declined", callLabel: string | undefined): void {
+    only(this.#allowedCalls(callLabel))?.report({ type: "input-request", kind, state });
   }
 
   /** Reports a task to the call that created it, if that is certain. */
   task(task: Task): void {
-    const allowed = this.#allowed(undefined);
-    const creator = allowed.find(({ taskIds }) => taskIds.has(task.taskId));
-    const call = creator ?? only(allowed.filter(({ taskIds }) => taskIds.size === 0));
+    const calls = this.#allowedCalls(undefined);
+    const creator = calls.find(({ taskIds }) => taskIds.has(task.taskId));
+    const call = creator ?? only(calls.filter(({ taskIds }) => taskIds.size === 0));
     call?.taskIds.add(task.taskId);
     call?.report({ type: "task", task });
   }
 
   /** Ends the allowed calls with this label, or all of them if it is undefined. Their outcome has the reason. */
-  cancel(during: string | undefined, reason: Error): void {
-    for (const call of this.#allowed(during)) call.cancel(reason);
+  cancel(callLabel: string | undefined, reason: Error): void {
+    for (const call of this.#allowedCalls(callLabel)) call.cancel(reason);
   }
 
   /** Ends the calls that wait for consent, when the server is removed. The others end with its connection. */
@@ -114,12 +142,14 @@ export class ActiveCalls {
 
   /** Returns whether an allowed call has no outcome yet, and its label if it is the only one. */
   current(): { isAny: boolean; label: string | undefined } {
-    const allowed = this.#allowed(undefined);
-    return { isAny: allowed.length > 0, label: only(allowed)?.label };
+    const calls = this.#allowedCalls(undefined);
+    return { isAny: calls.length > 0, label: only(calls)?.label };
   }
 
-  #allowed(during: string | undefined): ActiveCall[] {
-    return [...this.#calls].filter(({ isAllowed, label }) => isAllowed && (during === undefined || label === during));
+  #allowedCalls(callLabel: string | undefined): ActiveCall[] {
+    return [...this.#calls].filter(
+      ({ isAllowed, label }) => isAllowed && (callLabel === undefined || label === callLabel),
+    );
   }
 }
 

@@ -1,8 +1,8 @@
+import { toError } from "../values/errors.ts";
 import { LocalError } from "mcparley";
-import type { Client, RequestOptions, Timeouts } from "mcparley/client";
-import type { ActiveCall, ActiveCalls } from "../activity/active-calls.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { WithoutSecrets } from "../values/without-secrets.ts";
+import type { Client, RequestOptions, Timeouts, CompletionReference } from "mcparley/client";
+import type { ActiveCall, ActiveCalls, CallActivity } from "../activity/active-calls.ts";
+import type { WithoutSecrets } from "../values/types.ts";
 
 /** A request to a server, and the steps of its call. */
 export interface CallSteps<T> {
@@ -12,12 +12,12 @@ export interface CallSteps<T> {
   /** The name of the tool or prompt, or the URI. */
   readonly name: string;
   /** The outcome if the server was removed or is disabled. Default: the call rejects. */
-  readonly removed?: T;
+  readonly outcomeIfRemoved?: T;
   /** Checks the request, and asks for consent. Returns the outcome of a request that is not sent. Default: each request is sent. */
   readonly admit?: (call: ActiveCall) => Promise<T | undefined>;
   readonly send: (client: Client, options: RequestOptions) => Promise<T>;
   /** Returns the outcome for an error. Default: the call rejects with it. */
-  readonly failed?: (error: Error) => T;
+  readonly outcomeOfError?: (error: Error) => T;
 }
 
 /** The caller of a call. */
@@ -51,7 +51,7 @@ export function createCall({ serverOf, withoutSecrets }: CallParts): Call {
     signal?.throwIfAborted();
     const server = serverOf(steps.server);
     if (!server) {
-      if (steps.removed) return steps.removed;
+      if (steps.outcomeIfRemoved) return steps.outcomeIfRemoved;
       throw new LocalError("invalid_target", missingServer(steps.server));
     }
     const report = onActivity && ((activity: CallActivity) => onActivity(withoutSecrets(activity)));
@@ -59,10 +59,10 @@ export function createCall({ serverOf, withoutSecrets }: CallParts): Call {
     return server.calls.run(start, async (call) => {
       try {
         return withoutSecrets((await steps.admit?.(call)) ?? (await sendTo(server, steps, call)));
-      } catch (thrown) {
+      } catch (cause) {
         call.throwIfAborted();
-        const error = withoutSecrets(thrown instanceof Error ? thrown : new Error(String(thrown)));
-        if (steps.failed) return withoutSecrets(steps.failed(error));
+        const error = withoutSecrets(toError(cause));
+        if (steps.outcomeOfError) return withoutSecrets(steps.outcomeOfError(error));
         throw error;
       }
     });
@@ -86,4 +86,14 @@ function sendTo<T>(server: CalledServer, { send }: CallSteps<T>, call: ActiveCal
 /** Returns the message about a server that cannot be called. */
 export function missingServer(name: string): string {
   return `The host has no server ${JSON.stringify(name)}, or it is disabled.`;
+}
+
+/** A request for suggestions. */
+export interface HostCompletion {
+  /** The prompt or the template at the server. */
+  readonly ref: CompletionReference;
+  /** The argument, and the text that the user has typed. */
+  readonly argument: { readonly name: string; readonly value: string };
+  /** The arguments that are known already. */
+  readonly context?: Record<string, string>;
 }

@@ -4,8 +4,8 @@ import type { ActiveCall } from "../activity/active-calls.ts";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallDecision } from "../consent/call-consent.ts";
 import type { Consent } from "../consent/consent.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { CallOrigin } from "../renderer/approval.ts";
+import type { ToolOutcome } from "../conversation/messages.ts";
+import type { CallOrigin } from "../renderer/renderer.ts";
 import type { CallSteps, Caller } from "./call.ts";
 
 /** A call of a tool of the catalogue. */
@@ -18,38 +18,38 @@ export interface ToolCallRequest extends Caller {
 /** Calls a tool. It rejects only if the caller's signal is aborted. */
 export type CallTool = (request: ToolCallRequest) => Promise<ToolOutcome>;
 
-type ToolConsent = Pick<Consent, "checkCall" | "isUsable">;
+type ToolConsent = Pick<Consent, "calls" | "definitions">;
 
 /** Returns the steps of a tool call. The user can edit its arguments. */
 export function toolCall(request: ToolCallRequest, consent: ToolConsent): CallSteps<ToolOutcome> {
   const { server, tool } = request.tool;
-  const removed = denied(`The server ${JSON.stringify(server)} was removed or is disabled.`);
-  let sent = request.arguments;
-  let edited: { editedArguments?: JsonObject } = {};
+  const removalOutcome = denialOutcome(`The server ${JSON.stringify(server)} was removed or is disabled.`);
+  let args = request.arguments;
+  let edit: { editedArguments?: JsonObject } = {};
   return {
     server,
     method: "tools/call",
     name: tool.name,
-    removed,
+    outcomeIfRemoved: removalOutcome,
     async admit(call) {
-      const problem = await problemOf(request.tool, sent);
+      const problem = await problemOf(request.tool, args);
       if (problem !== undefined) return invalid(problem);
       const decision = await decide(request, consent, call);
-      if (!decision) return removed;
-      if (!decision.allowed) return denied(decision.message);
-      sent = decision.arguments;
+      if (!decision) return removalOutcome;
+      if (!decision.isAllowed) return denialOutcome(decision.message);
+      args = decision.arguments;
       if (!decision.isEdited) return undefined;
-      edited = { editedArguments: sent };
-      const problemOfEdit = await problemOf(request.tool, sent);
+      edit = { editedArguments: args };
+      const problemOfEdit = await problemOf(request.tool, args);
       return problemOfEdit === undefined ? undefined : invalid(`The user edited the arguments. ${problemOfEdit}`);
     },
     async send(client, options) {
       requireUnchanged(request.tool, consent);
-      return { status: "result", result: await client.callToolResult(tool.name, sent, options), ...edited };
+      return { status: "result", result: await client.callToolResult(tool.name, args, options), ...edit };
     },
-    failed(error) {
+    outcomeOfError(error) {
       const result = uncheckedResult(error);
-      if (result) return { status: "result", result, mismatch: error.message, ...edited };
+      if (result) return { status: "result", result, mismatch: error.message, ...edit };
       return { status: "failed", message: error.message, error, mayHaveRun: mayHaveRun(error) };
     },
   };
@@ -63,7 +63,7 @@ async function decide(
 ): Promise<CallDecision | undefined> {
   const onActivity = call.report.bind(call);
   try {
-    return await consent.checkCall({ tool, arguments: args, origin, onActivity }, call.signal);
+    return await consent.calls.check({ tool, arguments: args, origin, onActivity }, call.signal);
   } catch (error) {
     call.throwIfAborted();
     if (call.signal.aborted) return undefined;
@@ -71,7 +71,7 @@ async function decide(
   }
 }
 
-function denied(message: string): ToolOutcome {
+function denialOutcome(message: string): ToolOutcome {
   return { status: "denied", message };
 }
 
@@ -95,7 +95,7 @@ async function problemOf({ name, tool }: CatalogueTool, args: object): Promise<s
 
 /** Throws if the definition has changed while the user decided or the connection was opened. */
 function requireUnchanged({ server, tool }: CatalogueTool, consent: ToolConsent): void {
-  if (consent.isUsable(server, "tool", { name: tool.name, definition: tool })) return;
+  if (consent.definitions.isUsable(server, "tool", { name: tool.name, definition: tool })) return;
   const message = `The definition of ${JSON.stringify(tool.name)} has changed since it was listed. The user must review it.`;
   throw new LocalError("declined", message, { data: { safeToRepeat: true } });
 }

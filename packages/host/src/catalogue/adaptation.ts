@@ -1,9 +1,9 @@
 import { printable } from "mcparley";
-import { uniqueNames } from "../values/unique-names.ts";
+import { uniqueNames } from "../values/map-texts.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { pointerKeys, pointerStep } from "@mcparley/internal/json-pointer";
 import type { ProviderRules } from "./providers.ts";
-import type { SchemaLoss } from "./schema-loss.ts";
+import type { SchemaLoss } from "./catalogue.ts";
 
 /** Maximum depth of an adapted schema. */
 export const MAX_DEPTH = 32;
@@ -39,65 +39,68 @@ export interface Target {
   readonly pointer: string;
 }
 
-/** The state of one adaptation: its rules, its budget, its losses and its references. */
-export interface Adaptation {
-  readonly rules: ProviderRules;
-  readonly losses: SchemaLoss[];
-  /** Whether references are kept. Otherwise their targets are inlined. */
-  readonly keepsReferences: boolean;
-  /** Takes members from the budget. Returns false if it is used up. */
-  spend(members: number): boolean;
-  lose(place: Place, loss: Pick<SchemaLoss, "keyword" | "change" | "effect">): void;
-  /** Returns the target of a reference within the document. */
-  resolve(reference: unknown): Target | undefined;
-  /** Returns the reference to a definition of the adapted schema, which is added if it is new. */
-  define(target: Target): string;
-  /** The definitions that `define` has added, by name. More can be added while they are read. */
-  readonly definitions: ReadonlyMap<string, Target>;
-}
-
 /** Returns the place below another one. */
-export function below(place: Place, ...steps: readonly (string | number)[]): Place {
+export function placeBelow(place: Place, ...steps: readonly (string | number)[]): Place {
   const pointer = steps.map((step) => pointerStep(String(step).slice(0, MAX_STEP_CHARS))).join("");
   return { ...place, pointer: place.pointer + pointer, depth: place.depth + 1 };
 }
 
-/** Starts an adaptation of a schema. */
-export function startAdaptation(root: unknown, rules: ProviderRules, at: SchemaOrigin): Adaptation {
-  const losses: SchemaLoss[] = [];
-  const targets = new Map<unknown, Target | undefined>();
-  const definitions = new Map<string, Target>();
-  const names = new Map<unknown, string>();
-  const freeName = uniqueNames();
-  let membersLeft = MAX_MEMBERS;
-  return {
-    rules,
-    losses,
-    keepsReferences: rules.keywords.has("$ref"),
-    definitions,
-    spend(members) {
-      membersLeft -= members;
-      return membersLeft >= 0;
-    },
-    lose(place, loss) {
-      const effect = place.isNegated === true ? "narrower" : loss.effect;
-      if (losses.length < MAX_LOSSES) losses.push({ ...at, path: place.pointer, ...loss, effect });
-    },
-    resolve(reference) {
-      if (!targets.has(reference)) targets.set(reference, findTarget(root, reference));
-      return targets.get(reference);
-    },
-    define(target) {
-      if (target.schema === root) return "#";
-      let name = names.get(target.schema);
-      if (name === undefined) {
-        name = freeName(definitionName(target.pointer));
-        names.set(target.schema, name);
-        definitions.set(name, target);
-      }
-      return `#/$defs/${name}`;
-    },
-  };
+/** The state of one adaptation: its rules, its budget, its losses and its references. */
+export class Adaptation {
+  readonly rules: ProviderRules;
+  readonly losses: SchemaLoss[] = [];
+  /** The definitions that `define` has added, by name. More can be added while they are read. */
+  readonly definitions: Map<string, Target> = new Map();
+  readonly #root: unknown;
+  readonly #origin: SchemaOrigin;
+  readonly #targets = new Map<unknown, Target | undefined>();
+  readonly #names = new Map<unknown, string>();
+  readonly #freeName = uniqueNames();
+  #membersLeft = MAX_MEMBERS;
+
+  constructor(root: unknown, rules: ProviderRules, origin: SchemaOrigin) {
+    this.#root = root;
+    this.rules = rules;
+    this.#origin = origin;
+  }
+
+  /** Takes members from the budget. Returns false if it is used up. */
+  spend(members: number): boolean {
+    this.#membersLeft -= members;
+    return this.#membersLeft >= 0;
+  }
+
+  /** Reports a change after which the model may write arguments that the server refuses. */
+  reportLooser(place: Place, keyword: string, change: string): void {
+    this.#report(place, { keyword, change, effect: place.isNegated ? "narrower" : "looser" });
+  }
+
+  /** Reports a change that hides arguments from the model. */
+  reportNarrower(place: Place, keyword: string, change: string): void {
+    this.#report(place, { keyword, change, effect: "narrower" });
+  }
+
+  #report({ pointer }: Place, loss: Pick<SchemaLoss, "keyword" | "change" | "effect">): void {
+    if (this.losses.length < MAX_LOSSES) this.losses.push({ ...this.#origin, path: pointer, ...loss });
+  }
+
+  /** Returns the target of a reference within the document. */
+  resolve(reference: unknown): Target | undefined {
+    if (!this.#targets.has(reference)) this.#targets.set(reference, findTarget(this.#root, reference));
+    return this.#targets.get(reference);
+  }
+
+  /** Returns the reference to a definition of the adapted schema, which is added if it is new. */
+  define(target: Target): string {
+    if (target.schema === this.#root) return "#";
+    let name = this.#names.get(target.schema);
+    if (name === undefined) {
+      name = this.#freeName(definitionName(target.pointer));
+      this.#names.set(target.schema, name);
+      this.definitions.set(name, target);
+    }
+    return `#/$defs/${name}`;
+  }
 }
 
 /** Returns the schema at a reference such as `#/$defs/Item`. A reference to another document is never followed. */

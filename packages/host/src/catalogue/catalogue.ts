@@ -1,5 +1,21 @@
-import type { JsonObject } from "mcparley";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley/client";
+import type { JsonObject } from "mcparley";
+
+/** The lists of one server, as the server sent them. */
+export interface ServerLists {
+  /** The tools. */
+  readonly tools: readonly Tool[];
+  /** The prompts. */
+  readonly prompts: readonly Prompt[];
+  /** The resources. */
+  readonly resources: readonly Resource[];
+  /** The resource templates. */
+  readonly templates: readonly ResourceTemplate[];
+  /** The time at which the server sent them, in milliseconds since 1970. */
+  readonly listedAt: number;
+  /** Whether they come from the cache of an earlier connection. */
+  readonly isCached: boolean;
+}
 
 /** A tool of a host's catalogue. */
 export interface CatalogueTool {
@@ -70,4 +86,23 @@ export interface CatalogueChange {
   readonly removed: readonly string[];
   /** The names of entries with another definition. */
   readonly changed: readonly string[];
+}
+
+/** A part of a tool's schema that a model provider does not accept, and that was changed for it. */
+export interface SchemaLoss {
+  /** The server that offers the tool. */
+  readonly server: string;
+  /** The name of the tool at its server. */
+  readonly tool: string;
+  /** JSON pointer of the part in the input schema. */
+  readonly path: string;
+  /** The keyword, such as `oneOf`. */
+  readonly keyword: string;
+  /** The change, as a sentence for the author of the tool. */
+  readonly change: string;
+  /**
+   * `looser`: the model may write arguments that the server refuses. `narrower`: some arguments that the server accepts are
+   * hidden from the model.
+   */
+  readonly effect: "looser" | "narrower";
 }

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Catalogue, CatalogueChange } from "./catalogue.ts";
+import type { Catalogue, CatalogueChange, SchemaLoss, ServerLists } from "./catalogue.ts";
 import { type CatalogueOptions, createCatalogue } from "./create-catalogue.ts";
-import type { SchemaLoss } from "./schema-loss.ts";
-import type { ServerLists } from "./server-lists.ts";
 
 const inputSchema = { type: "object", properties: {} };
 const tool = (name: string, description = `Does ${name}.`) => ({ name, description, inputSchema });
@@ -186,7 +184,7 @@ describe("definitions that cannot be used", () => {
   });
 
   test("a tool cannot take a name of the host", () => {
-    const { source, errors, names } = start({ reserved: new Set(["host__search"]) });
+    const { source, errors, names } = start({ reservedNames: new Set(["host__search"]) });
     source.replace("host", toolsOf("search", "find"));
     expect(names()).toEqual(["host__find"]);
     expect(errors).toEqual([

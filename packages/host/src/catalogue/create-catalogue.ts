@@ -9,20 +9,20 @@ import type {
   CatalogueResource,
   CatalogueTemplate,
   CatalogueTool,
+  SchemaLoss,
+  ServerLists,
 } from "./catalogue.ts";
 import { type EntryChanges, type EntryKind, EntryList } from "./entry-list.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { promptName, toolName } from "./names.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
-import type { SchemaLoss } from "./schema-loss.ts";
-import type { ServerLists } from "./server-lists.ts";
 
 /** Options of `createCatalogue`. */
 export interface CatalogueOptions {
   /** The model provider to which schemas are adapted. Default: `common`. */
   readonly provider?: ProviderName | undefined;
   /** Names of the host's own tools, which no tool of a server can have. */
-  readonly reserved?: ReadonlySet<string> | undefined;
+  readonly reservedNames?: ReadonlySet<string> | undefined;
   /** Called after each change, with the new catalogue. */
   readonly onChange?: ((change: CatalogueChange, catalogue: Catalogue) => void) | undefined;
   /** Called with each loss of a new or changed tool. */
@@ -71,12 +71,12 @@ export function createCatalogue(options: CatalogueOptions = {}): CatalogueSource
   }
 
   function finish(server: string, parts: readonly EntryChanges[]): CatalogueChange | undefined {
-    const added = parts.flatMap((part) => part.added);
-    const removed = parts.flatMap((part) => part.removed);
-    const changed = parts.flatMap((part) => part.changed);
-    if (added.length + removed.length + changed.length === 0) return undefined;
+    const addedNames = parts.flatMap((part) => part.addedNames);
+    const removedNames = parts.flatMap((part) => part.removedNames);
+    const changedNames = parts.flatMap((part) => part.changedNames);
+    if (addedNames.length + removedNames.length + changedNames.length === 0) return undefined;
     current = snapshot();
-    const change: CatalogueChange = { server, added, removed, changed };
+    const change: CatalogueChange = { server, added: addedNames, removed: removedNames, changed: changedNames };
     options.onChange?.(change, current);
     return change;
   }
@@ -108,7 +108,7 @@ function textOf(definition: unknown, member: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function toolKind({ provider = "common", reserved, onLoss }: CatalogueOptions): EntryKind<Tool, CatalogueTool> {
+function toolKind({ provider = "common", reservedNames, onLoss }: CatalogueOptions): EntryKind<Tool, CatalogueTool> {
   const { descriptionChars } = rulesOf(provider);
   return {
     kind: "tool",
@@ -118,7 +118,7 @@ function toolKind({ provider = "common", reserved, onLoss }: CatalogueOptions): 
     definitionOf: ({ tool }) => tool,
     prepare(server, tool) {
       const name = toolName(server, tool.name);
-      if (reserved?.has(name)) throw new Error(`its name for the model "${name}" is reserved for the host`);
+      if (reservedNames?.has(name)) throw new Error(`its name for the model "${name}" is reserved for the host`);
       if (!isObject(tool.inputSchema)) throw new Error("its `inputSchema` is not an object");
       const { schema, losses } = adaptSchema(tool.inputSchema, provider, { server, tool: tool.name });
       for (const loss of losses) onLoss?.(loss);

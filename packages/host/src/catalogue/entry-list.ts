@@ -22,9 +22,9 @@ export interface EntryKind<Definition, Entry> {
 
 /** The names of entries that changed. */
 export interface EntryChanges {
-  readonly added: string[];
-  readonly removed: string[];
-  readonly changed: string[];
+  readonly addedNames: string[];
+  readonly removedNames: string[];
+  readonly changedNames: string[];
 }
 
 interface Placed<Entry> {
@@ -38,8 +38,8 @@ export class EntryList<Definition, Entry> {
   readonly #kind: EntryKind<Definition, Entry>;
   readonly #onError: (server: string, error: Error) => void;
   /** The entries of each server by their keys, also while the server is hidden. */
-  readonly #known = new Map<string, ReadonlyMap<string, Placed<Entry>>>();
-  readonly #visible = new Set<string>();
+  readonly #entriesByServer = new Map<string, ReadonlyMap<string, Placed<Entry>>>();
+  readonly #visibleServers = new Set<string>();
   /** The entries by names that must be unique, also those of hidden servers. */
   readonly #owners = new Map<string, Entry>();
   #entries: readonly Entry[] = [];
@@ -64,45 +64,45 @@ export class EntryList<Definition, Entry> {
 
   /** Replaces the entries of a server. `undefined` hides them, and keeps their places. */
   replace(server: string, definitions: readonly Definition[] | undefined): EntryChanges {
-    const before = this.#visibleEntries(server);
+    const oldEntries = this.#visibleEntries(server);
     if (definitions) {
-      this.#known.set(server, this.#read(server, definitions));
-      this.#visible.add(server);
+      this.#entriesByServer.set(server, this.#read(server, definitions));
+      this.#visibleServers.add(server);
     } else {
-      this.#visible.delete(server);
+      this.#visibleServers.delete(server);
     }
     this.#sort();
-    return difference(this.#kind, before, this.#visibleEntries(server));
+    return difference(this.#kind, oldEntries, this.#visibleEntries(server));
   }
 
   /** Removes the entries of a server and their places. */
   remove(server: string): EntryChanges {
     const changes = this.replace(server, undefined);
     this.#release(server);
-    this.#known.delete(server);
+    this.#entriesByServer.delete(server);
     return changes;
   }
 
   #visibleEntries(server: string): ReadonlyMap<string, Placed<Entry>> {
-    return (this.#visible.has(server) ? this.#known.get(server) : undefined) ?? new Map();
+    return (this.#visibleServers.has(server) ? this.#entriesByServer.get(server) : undefined) ?? new Map();
   }
 
   #read(server: string, definitions: readonly Definition[]): ReadonlyMap<string, Placed<Entry>> {
     const { kind, keyOf } = this.#kind;
-    const before = this.#known.get(server);
-    const after = new Map<string, Placed<Entry>>();
+    const oldEntries = this.#entriesByServer.get(server);
+    const newEntries = new Map<string, Placed<Entry>>();
     const report = reporter(kind, (error) => this.#onError(server, error));
     this.#release(server);
     for (const definition of definitions.slice(0, MAX_ENTRIES)) {
       const key = keyOf(definition);
-      if (key === undefined || after.has(key)) {
+      if (key === undefined || newEntries.has(key)) {
         report(key, key === undefined ? "it has no name" : "the server lists it twice, and the first one is used");
         continue;
       }
       try {
-        const old = before?.get(key);
+        const old = oldEntries?.get(key);
         const entry = this.#prepare(server, definition, old?.entry);
-        after.set(key, { entry, place: old?.place ?? this.#nextPlace++ });
+        newEntries.set(key, { entry, place: old?.place ?? this.#nextPlace++ });
       } catch (error) {
         report(key, error instanceof Error ? error.message : "it cannot be read");
       }
@@ -111,7 +111,7 @@ export class EntryList<Definition, Entry> {
       const fact = `Server "${server}" lists ${definitions.length} ${kind}s.`;
       this.#onError(server, new Error(`${fact} The first ${MAX_ENTRIES} are used, and the others are left out.`));
     }
-    return after;
+    return newEntries;
   }
 
   /** Returns the entry of a definition: the old one if it is unchanged. It takes its name, which must be free. */
@@ -128,45 +128,46 @@ export class EntryList<Definition, Entry> {
   }
 
   #release(server: string): void {
-    for (const { entry } of this.#known.get(server)?.values() ?? []) {
+    for (const { entry } of this.#entriesByServer.get(server)?.values() ?? []) {
       const name = this.#kind.nameOf(entry);
       if (this.#owners.get(name) === entry) this.#owners.delete(name);
     }
   }
 
   #sort(): void {
-    const placed = [...this.#visible].flatMap((server) => [...this.#visibleEntries(server).values()]);
-    const sorted = placed.toSorted((first, second) => first.place - second.place).map(({ entry }) => entry);
-    const isSame = sorted.length === this.#entries.length && sorted.every((entry, at) => entry === this.#entries[at]);
+    const places = [...this.#visibleServers].flatMap((server) => [...this.#visibleEntries(server).values()]);
+    const entries = places.toSorted((first, second) => first.place - second.place).map(({ entry }) => entry);
+    const isSame =
+      entries.length === this.#entries.length && entries.every((entry, index) => entry === this.#entries[index]);
     if (isSame) return;
-    this.#entries = Object.freeze(sorted);
-    this.#byName = new Map(sorted.map((entry) => [this.#kind.nameOf(entry), entry]));
+    this.#entries = Object.freeze(entries);
+    this.#byName = new Map(entries.map((entry) => [this.#kind.nameOf(entry), entry]));
   }
 }
 
 /** Reports definitions that cannot be used, up to a limit. */
 function reporter(kind: string, report: (error: Error) => void): (key: string | undefined, reason: string) => void {
-  let reported = 0;
+  let count = 0;
   return (key, reason) => {
-    reported++;
-    if (reported > MAX_ERRORS) return;
+    count++;
+    if (count > MAX_ERRORS) return;
     const subject = key === undefined ? `A ${kind}` : `The ${kind} ${JSON.stringify(key.slice(0, 200))}`;
-    const rest = reported === MAX_ERRORS ? " Further errors of this list are not reported." : "";
-    report(new Error(`${subject} is left out: ${reason}.${rest}`));
+    const note = count === MAX_ERRORS ? " Further errors of this list are not reported." : "";
+    report(new Error(`${subject} is left out: ${reason}.${note}`));
   };
 }
 
 function difference<Definition, Entry>(
   { nameOf }: EntryKind<Definition, Entry>,
-  before: ReadonlyMap<string, Placed<Entry>>,
-  after: ReadonlyMap<string, Placed<Entry>>,
+  oldEntries: ReadonlyMap<string, Placed<Entry>>,
+  newEntries: ReadonlyMap<string, Placed<Entry>>,
 ): EntryChanges {
-  const changes: EntryChanges = { added: [], removed: [], changed: [] };
-  for (const [key, { entry }] of after) {
-    const old = before.get(key);
-    if (!old) changes.added.push(nameOf(entry));
-    else if (old.entry !== entry) changes.changed.push(nameOf(entry));
+  const changes: EntryChanges = { addedNames: [], removedNames: [], changedNames: [] };
+  for (const [key, { entry }] of newEntries) {
+    const old = oldEntries.get(key);
+    if (!old) changes.addedNames.push(nameOf(entry));
+    else if (old.entry !== entry) changes.changedNames.push(nameOf(entry));
   }
-  for (const [key, { entry }] of before) if (!after.has(key)) changes.removed.push(nameOf(entry));
+  for (const [key, { entry }] of oldEntries) if (!newEntries.has(key)) changes.removedNames.push(nameOf(entry));
   return changes;
 }

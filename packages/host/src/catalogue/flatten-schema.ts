@@ -1,4 +1,4 @@
-import { type Adaptation, type Place, MAX_DEPTH, below } from "./adaptation.ts";
+import { type Adaptation, type Place, MAX_DEPTH, placeBelow } from "./adaptation.ts";
 import { annotations, mergeTypes, typeOfValue } from "./json-schema-keywords.ts";
 import { isObject } from "@mcparley/internal/is-object";
 
@@ -7,6 +7,7 @@ export type Keywords = Map<string, unknown>;
 
 /** A schema while it is adapted. */
 export interface SchemaNode {
+  readonly run: Adaptation;
   readonly keywords: Keywords;
   /** The place of the target, if the schema was only a reference. */
   place: Place;
@@ -26,13 +27,20 @@ export interface Flattening {
  */
 export function flattenSchema(schema: object, place: Place, options: Flattening & { run: Adaptation }): SchemaNode {
   const { run } = options;
-  if (!run.spend(1)) return { keywords: new Map(), place };
+  const empty = { run, keywords: new Map(), place };
+  if (!run.spend(1)) return empty;
   const keywords: Keywords = new Map(Object.entries(schema));
-  if (!run.spend(sizeOf(keywords))) return { keywords: new Map(), place };
-  const node: SchemaNode = { keywords, place };
+  if (!run.spend(sizeOf(keywords))) return empty;
+  const node: SchemaNode = { run, keywords, place };
   if (options.references && keywords.has("$ref")) inline(node, options);
   if (options.allOf && Array.isArray(keywords.get("allOf"))) mergeAllOf(node, options);
   return node;
+}
+
+/** Removes a keyword, and reports the change. */
+export function dropKeyword({ run, keywords, place }: SchemaNode, keyword: string, change: string): void {
+  keywords.delete(keyword);
+  run.reportLooser(place, keyword, change);
 }
 
 /** Returns the number of members that a schema has without those of the schemas below it. */
@@ -40,38 +48,34 @@ function sizeOf(keywords: Keywords): number {
   const lists = [keywords.get("enum"), keywords.get("required")];
   const lengths = lists.map((list) => (Array.isArray(list) ? list.length : 0));
   const properties = keywords.get("properties");
-  const named = isObject(properties) ? Object.keys(properties).length : 0;
-  return lengths.reduce((sum, length) => sum + length, keywords.size + named);
+  const propertyCount = isObject(properties) ? Object.keys(properties).length : 0;
+  return lengths.reduce((sum, length) => sum + length, keywords.size + propertyCount);
 }
 
 /** Adds the keywords of the target of `$ref`. */
 function inline(node: SchemaNode, options: Flattening & { run: Adaptation }): void {
-  const { run } = options;
-  const { keywords, place } = node;
+  const { run, keywords, place } = node;
   const reference = keywords.get("$ref");
-  keywords.delete("$ref");
   const target = run.resolve(reference);
-  if (!target || !isObject(target.schema)) {
-    run.lose(place, { keyword: "$ref", change: unresolved(reference), effect: "looser" });
-    return;
-  }
+  if (!target || !isObject(target.schema)) return dropKeyword(node, "$ref", describeUnresolved(reference));
   if (place.open.includes(target.schema) || place.open.length >= MAX_DEPTH) {
     const change = "The reference is recursive. Below this place, any value of the type is shown to the model.";
-    run.lose(place, { keyword: "$ref", change, effect: "looser" });
+    dropKeyword(node, "$ref", change);
     const { type } = target.schema;
     if (!keywords.has("type") && type !== undefined) keywords.set("type", type);
     return;
   }
+  keywords.delete("$ref");
   const isOnlyReference = [...keywords.keys()].every((keyword) => annotations.has(keyword));
   const pointer = isOnlyReference ? target.pointer : place.pointer;
   const open = [...place.open, target.schema];
   const flat = flattenSchema(target.schema, { ...place, pointer, open }, options);
-  conjoin(keywords, flat.keywords, { place, run });
+  conjoin(keywords, { ...flat, place });
   node.place = isOnlyReference ? flat.place : { ...place, open: flat.place.open };
 }
 
 /** Returns the sentence for a reference that is not replaced by a schema. */
-export function unresolved(reference: unknown): string {
+export function describeUnresolved(reference: unknown): string {
   const label = typeof reference === "string" ? JSON.stringify(reference.slice(0, 200)) : "no text";
   return `The reference ${label} leads to no schema of this document. It was removed.`;
 }
@@ -82,20 +86,20 @@ function mergeAllOf(node: SchemaNode, options: Flattening & { run: Adaptation })
   keywords.delete("allOf");
   if (!Array.isArray(branches)) return;
   for (const [index, branch] of branches.entries()) {
-    const at = below(place, "allOf", index);
-    if (!isObject(branch) || at.depth > MAX_DEPTH) {
-      if (branch !== true) lost(options.run, at, "allOf");
+    const branchPlace = placeBelow(place, "allOf", index);
+    if (!isObject(branch) || branchPlace.depth > MAX_DEPTH) {
+      if (branch !== true) reportConflict(options.run, branchPlace, "allOf");
       continue;
     }
-    const flat = flattenSchema(branch, at, options);
-    conjoin(keywords, flat.keywords, { place: at, run: options.run });
+    const flat = flattenSchema(branch, branchPlace, options);
+    conjoin(keywords, { ...flat, place: branchPlace });
     node.place = { ...node.place, open: [...new Set([...node.place.open, ...flat.place.open])] };
   }
 }
 
-function lost(run: Adaptation, place: Place, keyword: string): void {
+function reportConflict(run: Adaptation, place: Place, keyword: string): void {
   const change = `\`${keyword}\` was removed, because it cannot be combined with the other keywords of its schema.`;
-  run.lose(place, { keyword, change, effect: "looser" });
+  run.reportLooser(place, keyword, change);
 }
 
 /** Keywords of which each is read together with the others. */
@@ -105,19 +109,19 @@ const groups: readonly (readonly string[])[] = [
 ];
 
 /** Adds the keywords of a second schema to a first. Both apply. A keyword whose two values cannot be combined is removed from the second, and reported. */
-export function conjoin(first: Keywords, second: Keywords, { place, run }: { place: Place; run: Adaptation }): void {
+export function conjoin(first: Keywords, { keywords: second, place, run }: SchemaNode): void {
   // These depend on all other keywords, some of which may be removed.
   for (const keyword of ["unevaluatedProperties", "unevaluatedItems"]) {
     const isLost = first.delete(keyword);
-    if (second.delete(keyword) || isLost) lost(run, place, keyword);
+    if (second.delete(keyword) || isLost) reportConflict(run, place, keyword);
   }
-  const taken = new Set(groups.flatMap((group) => (group.some((name) => first.has(name)) ? group : [])));
+  const groupKeywords = new Set(groups.flatMap((group) => (group.some((name) => first.has(name)) ? group : [])));
   for (const [keyword, value] of second) {
-    if (!first.has(keyword) && !taken.has(keyword)) first.set(keyword, value);
+    if (!first.has(keyword) && !groupKeywords.has(keyword)) first.set(keyword, value);
     else if (!annotations.has(keyword) && !sameJson(first.get(keyword), value)) {
-      const merged = taken.has(keyword) ? undefined : both(keyword, first.get(keyword), value);
-      if (merged === undefined) lost(run, place, keyword);
-      else first.set(keyword, merged);
+      const combination = groupKeywords.has(keyword) ? undefined : both(keyword, first.get(keyword), value);
+      if (combination === undefined) reportConflict(run, place, keyword);
+      else first.set(keyword, combination);
     }
   }
   const properties = first.get("properties");
@@ -151,18 +155,18 @@ function both(keyword: string, first: unknown, second: unknown): unknown {
 }
 
 function mergeProperties(first: object, second: object): object {
-  const merged = new Map<string, unknown>(Object.entries(first));
+  const properties = new Map<string, unknown>(Object.entries(first));
   for (const [name, schema] of Object.entries(second)) {
-    merged.set(name, merged.has(name) ? { allOf: [merged.get(name), schema] } : schema);
+    properties.set(name, properties.has(name) ? { allOf: [properties.get(name), schema] } : schema);
   }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(properties);
 }
 
 function mergeValues(first: unknown, second: unknown): unknown {
   if (!Array.isArray(first) || !Array.isArray(second)) return undefined;
-  const allowed = new Set(second.map((value) => typeOfValue(value) + JSON.stringify(value)));
-  const merged: unknown[] = first.filter((value) => allowed.has(typeOfValue(value) + JSON.stringify(value)));
-  return merged.length > 0 ? merged : undefined;
+  const secondValues = new Set(second.map((value) => typeOfValue(value) + JSON.stringify(value)));
+  const commonValues: unknown[] = first.filter((value) => secondValues.has(typeOfValue(value) + JSON.stringify(value)));
+  return commonValues.length > 0 ? commonValues : undefined;
 }
 
 /** Returns whether two values have the same JSON text. */

@@ -38,12 +38,21 @@ function isTypes(value: unknown): boolean {
   return value.length > 0 && value.every((entry) => isTypeName(entry));
 }
 
+/** Keywords with one schema as their value. */
+export const schemaKeywords: ReadonlySet<string> = new Set(
+  "items additionalProperties propertyNames contains not if then else".split(" "),
+);
+/** Keywords with a list of schemas as their value. */
+export const schemaListKeywords: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
+/** Keywords with schemas by names as their value. */
+export const schemaMapKeywords: ReadonlySet<string> = new Set(["properties", "patternProperties", "dependentSchemas"]);
+
 type ValueTest = (value: unknown) => boolean;
 
-const valueTests: readonly (readonly [ValueTest, readonly string[]])[] = [
+const valueTests: readonly (readonly [ValueTest, Iterable<string>])[] = [
   [isTypes, ["type"]],
   [isText, ["title", "description", "format", "$ref", "contentEncoding", "contentMediaType"]],
-  [isList, ["enum", "examples", "anyOf", "oneOf", "allOf", "prefixItems"]],
+  [isList, ["enum", "examples", ...schemaListKeywords]],
   [isTextList, ["required"]],
   [isPattern, ["pattern"]],
   [isCount, ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"]],
@@ -51,60 +60,32 @@ const valueTests: readonly (readonly [ValueTest, readonly string[]])[] = [
   [isNumber, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]],
   [(value) => typeof value === "number" && value > 0, ["multipleOf"]],
   [isFlag, ["uniqueItems", "deprecated", "readOnly", "writeOnly"]],
-  [isObject, ["properties", "patternProperties", "dependentSchemas"]],
+  [isObject, schemaMapKeywords],
   [(value) => isObject(value) && Object.values(value).every((entry) => isTextList(entry)), ["dependentRequired"]],
-  [isSchema, ["items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"]],
+  [isSchema, schemaKeywords],
 ];
 
 /** Tests of the values of keywords. A keyword with another value is removed, because providers refuse invalid schemas. */
 export const keywordTests: ReadonlyMap<string, ValueTest> = new Map(
-  valueTests.flatMap(([test, names]) => names.map((name) => [name, test])),
+  valueTests.flatMap(([test, names]) => Array.from(names, (name) => [name, test])),
 );
 
-/** Keywords with one schema as their value. */
-export const schemaKeywords: ReadonlySet<string> = new Set([
-  "items",
-  "additionalProperties",
-  "propertyNames",
-  "contains",
-  "not",
-  "if",
-  "then",
-  "else",
-]);
-/** Keywords with a list of schemas as their value. */
-export const schemaListKeywords: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
-/** Keywords with schemas by names as their value. */
-export const schemaMapKeywords: ReadonlySet<string> = new Set(["properties", "patternProperties", "dependentSchemas"]);
-
 /** Keywords that describe a value and restrict nothing. */
-export const annotations: ReadonlySet<string> = new Set([
-  "title",
-  "description",
-  "default",
-  "examples",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-]);
+export const annotations: ReadonlySet<string> = new Set(
+  "title description default examples deprecated readOnly writeOnly".split(" "),
+);
 
 /** Keywords that identify a schema, or that no model reads. They are removed without a report. */
 export const identifiers: ReadonlySet<string> = new Set(
-  [
-    ["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs"],
-    ["definitions", "discriminator"],
-  ].flat(),
+  "$schema $id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $comment $defs definitions discriminator".split(" "),
 );
 
+const objectKeywords = [...schemaMapKeywords].concat(
+  "required additionalProperties propertyNames minProperties maxProperties dependentRequired".split(" "),
+);
 /** The keywords that restrict values of one type only. */
 export const keywordsOfTypes: readonly (readonly [TypeName, readonly string[]])[] = [
-  [
-    "object",
-    [
-      ["properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties"],
-      ["maxProperties", "dependentRequired", "dependentSchemas"],
-    ].flat(),
-  ],
+  ["object", objectKeywords],
   ["array", ["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains"]],
   ["string", ["minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"]],
   ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
@@ -128,11 +109,19 @@ export function typesOf(type: unknown): readonly TypeName[] {
 
 /** Returns the types that two values of `type` have in common, or undefined if there is none. */
 export function mergeTypes(first: unknown, second: unknown): TypeName | readonly TypeName[] | undefined {
-  const [left, right] = [typesOf(first), typesOf(second)];
-  const merged = left.flatMap((type) => {
+  const [firstTypes, right] = [typesOf(first), typesOf(second)];
+  const commonTypes = firstTypes.flatMap((type) => {
     if (right.includes(type)) return [type];
     if (type === "integer" && right.includes("number")) return [type];
     return type === "number" && right.includes("integer") ? (["integer"] as const) : [];
   });
-  return merged.length > 1 ? merged : merged[0];
+  return commonTypes.length > 1 ? commonTypes : commonTypes[0];
+}
+
+/** Returns the values of an `enum` that have a type. */
+export function valuesOfType(values: readonly unknown[], type: string): unknown[] {
+  return values.filter((value) => {
+    const typeName = typeOfValue(value);
+    return typeName === type || (type === "number" && typeName === "integer");
+  });
 }

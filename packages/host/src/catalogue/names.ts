@@ -1,23 +1,16 @@
 import { createHash } from "node:crypto";
 
-/** A rule of a model provider for the names of functions. */
-interface NameRule {
-  readonly provider: string;
-  readonly pattern: RegExp;
-  readonly source: string;
-}
+const commonNames = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** The rules of the large model providers. A name for the model follows all of them, so that a conversation can change its model. */
-export const nameRules: readonly NameRule[] = [
+/**
+ * The rules of the large model providers for the names of functions. A name for the model follows all of them, so that a conversation can
+ * change its model. Anthropic accepts 128 characters today; its reference and its resellers still state 64.
+ */
+export const nameRules: readonly { readonly provider: string; readonly pattern: RegExp; readonly source: string }[] = [
+  { provider: "OpenAI", pattern: commonNames, source: "https://platform.openai.com/docs/api-reference/chat/create" },
   {
-    provider: "OpenAI",
-    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
-    source: "https://platform.openai.com/docs/api-reference/chat/create",
-  },
-  {
-    // The API accepts 128 characters today. Its reference and its resellers still state 64.
     provider: "Anthropic",
-    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+    pattern: commonNames,
     source: "https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use",
   },
   {
@@ -27,14 +20,10 @@ export const nameRules: readonly NameRule[] = [
   },
   {
     provider: "Amazon Bedrock",
-    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+    pattern: commonNames,
     source: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html",
   },
-  {
-    provider: "Mistral",
-    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
-    source: "https://github.com/Kochava-Studios/witsy/pull/164",
-  },
+  { provider: "Mistral", pattern: commonNames, source: "https://github.com/Kochava-Studios/witsy/pull/164" },
 ];
 
 const MAX_NAME_CHARS = 64;
@@ -78,8 +67,8 @@ const MAX_READ_CHARS = 256;
 
 /** Returns the ASCII letters, digits and dashes of a name. Accents are removed, and `_` replaces other characters. */
 function readable(name: string): string {
-  const decomposed = name.slice(0, MAX_READ_CHARS).normalize("NFKD").replaceAll(/\p{M}/gu, "");
-  return decomposed.replaceAll(/[^a-zA-Z0-9-]+/g, "_").replaceAll(/^_+|_+$/g, "");
+  const letters = name.slice(0, MAX_READ_CHARS).normalize("NFKD").replaceAll(/\p{M}/gu, "");
+  return letters.replaceAll(/[^a-zA-Z0-9-]+/g, "_").replaceAll(/^_+|_+$/g, "");
 }
 
 function hashOf(server: string, tool: string): string {
@@ -92,6 +81,6 @@ function hashOf(server: string, tool: string): string {
 
 /** Returns the name of a prompt: `server:prompt`. A colon or percent sign in the server's name is percent-encoded. */
 export function promptName(server: string, prompt: string): string {
-  const encoded = server.replaceAll("%", "%25").replaceAll(":", "%3A");
-  return `${encoded}:${prompt}`;
+  const serverPart = server.replaceAll("%", "%25").replaceAll(":", "%3A");
+  return `${serverPart}:${prompt}`;
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from "mcparley";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
-import type { ApprovalAnswer, ApprovalRequest } from "../renderer/approval.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../renderer/renderer.ts";
 import type { CallDecision } from "./call-consent.ts";
 import { hashOfJson } from "./canonical.ts";
 import type { Rule } from "./policy.ts";
-import { rulesLifetime } from "./rules-file.ts";
+import { rulesLifetime } from "./rules.ts";
 import {
   type ConsentFixture,
   callOf,
@@ -45,7 +45,7 @@ async function prepared(
   });
   await fixture.review([tool, other]);
   fixture.decisions.length = 0;
-  return { ...fixture, requests, call: (given = {}) => fixture.consent.checkCall(callOf(tool, given), never) };
+  return { ...fixture, requests, call: (given = {}) => fixture.consent.calls.check(callOf(tool, given), never) };
 }
 
 const allow: ApprovalAnswer = { action: "allow" };
@@ -54,7 +54,7 @@ describe("the person", () => {
   test("sees the exact arguments, with escapes, and the origin of the call", async () => {
     const host = await prepared(allow);
     const given = { to: "a\u202eb", p: "p\u0430ypal", n: 1.5 };
-    expect(await host.call(given)).toEqual({ allowed: true, arguments: given, isEdited: false });
+    expect(await host.call(given)).toEqual({ isAllowed: true, arguments: given, isEdited: false });
     expect(host.requests).toEqual([
       {
         origin: { callId: "1", by: "model" },
@@ -80,21 +80,21 @@ describe("the person", () => {
 
   test("can edit the arguments, which are sent", async () => {
     const host = await prepared({ action: "allow", arguments: { to: "bob" } });
-    expect(await host.call({ to: "ann" })).toEqual({ allowed: true, arguments: { to: "bob" }, isEdited: true });
+    expect(await host.call({ to: "ann" })).toEqual({ isAllowed: true, arguments: { to: "bob" }, isEdited: true });
     expect(host.decisions).toMatchObject([{ by: "person", isEdited: true, argumentsHash: hashOfJson({ to: "bob" }) }]);
   });
 
   test("cannot edit the arguments to ones that a rule denies", async () => {
     const rules: Rule[] = [{ decision: "deny", arguments: { "/to": "bob" } }];
     const host = await prepared({ action: "allow", arguments: { to: "bob" } }, { rules });
-    expect(await host.call({ to: "ann" })).toMatchObject({ allowed: false });
+    expect(await host.call({ to: "ann" })).toMatchObject({ isAllowed: false });
     expect(host.decisions).toMatchObject([{ outcome: "denied", by: "rule", rule: rules[0], isEdited: true }]);
   });
 
   test("denies with a reason for the model", async () => {
     const host = await prepared({ action: "deny", reason: "Use the draft." });
     expect(await host.call()).toEqual({
-      allowed: false,
+      isAllowed: false,
       message:
         'The tool "send" of the server "files" was not called: the user denied this call. ' +
         "Do not try it again without a new request of the user. Reason: Use the draft.",
@@ -114,7 +114,7 @@ describe("the person", () => {
   test("is asked about the state of the call: waiting, and then the answer", async () => {
     const states: CallActivity[] = [];
     const { consent } = await prepared(allow);
-    await consent.checkCall(callOf(tool, {}, { onActivity: (activity) => states.push(activity) }), never);
+    await consent.calls.check(callOf(tool, {}, { onActivity: (activity) => states.push(activity) }), never);
     expect(states).toEqual([
       { type: "approval", state: "waiting" },
       { type: "approval", state: "approved" },
@@ -128,7 +128,7 @@ describe("the person", () => {
     ["returns arguments that are no object", { action: "allow", arguments: [] } as never, expect.any(String)],
   ])("who uses a renderer that %s denies, and the error is reported", async (_what, answer, error) => {
     const host = await prepared(answer);
-    expect(await host.call()).toMatchObject({ allowed: false });
+    expect(await host.call()).toMatchObject({ isAllowed: false });
     expect(host.errors).toEqual([error]);
     expect(host.decisions).toMatchObject([{ outcome: "denied", by: "person" }]);
   });
@@ -138,7 +138,7 @@ describe("without a renderer", () => {
   test("a call is denied, and the message has a cure", async () => {
     const host = await prepared();
     expect(await host.call()).toEqual({
-      allowed: false,
+      isAllowed: false,
       message:
         'The tool "send" of the server "files" was not called: it needs the approval of the user, and this host cannot ask. ' +
         "The user can add a rule that allows it.",
@@ -149,7 +149,7 @@ describe("without a renderer", () => {
   test("a call that a rule allows is allowed", async () => {
     const rules: Rule[] = [{ decision: "allow", annotations: { readOnlyHint: true } }];
     const host = await prepared(undefined, { rules });
-    expect(await host.call({ a: 1 })).toEqual({ allowed: true, arguments: { a: 1 }, isEdited: false });
+    expect(await host.call({ a: 1 })).toEqual({ isAllowed: true, arguments: { a: 1 }, isEdited: false });
     expect(host.decisions).toMatchObject([{ outcome: "allowed", by: "rule", rule: rules[0] }]);
   });
 });
@@ -159,7 +159,7 @@ describe("rules", () => {
     const host = await prepared(allow, { rules: [{ decision: "deny", arguments: { "/to": "*secret-pattern*" } }] });
     const decision = await host.call({ to: "x secret-pattern x" });
     expect(decision).toMatchObject({
-      allowed: false,
+      isAllowed: false,
       message: expect.stringContaining("a rule of the user denies this call") as string,
     });
     expect(JSON.stringify(decision)).not.toContain("secret-pattern");
@@ -170,10 +170,10 @@ describe("rules", () => {
     const storage = memoryState();
     await storage.update("policy.json", () => '{"rules":[{"decision":"deny","tool":"send"}]}');
     const host = await prepared(allow, { storage, rules: [{ decision: "allow" }] });
-    expect(await host.call()).toMatchObject({ allowed: false });
+    expect(await host.call()).toMatchObject({ isAllowed: false });
     await storage.update("policy.json", () => undefined);
     await host.clock.advance(rulesLifetime);
-    expect(await host.call()).toMatchObject({ allowed: true });
+    expect(await host.call()).toMatchObject({ isAllowed: true });
     expect(host.requests).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe("rules", () => {
     const storage = memoryState();
     await storage.update("policy.json", () => "{");
     const host = await prepared(allow, { storage, rules: [{ decision: "allow" }] });
-    expect(await host.call()).toMatchObject({ allowed: false });
+    expect(await host.call()).toMatchObject({ isAllowed: false });
     expect(host.errors).toEqual([expect.stringContaining("The file policy.json is not JSON")]);
   });
 });
@@ -191,24 +191,24 @@ describe("an answer that is remembered", () => {
     const storage = memoryState();
     const host = await prepared({ action: "allow", remember: "session" }, { storage });
     await host.call({ a: 1 });
-    expect(await host.call({ a: 2 })).toMatchObject({ allowed: true });
+    expect(await host.call({ a: 2 })).toMatchObject({ isAllowed: true });
     expect(host.requests).toHaveLength(1);
-    await host.consent.checkCall(callOf(other), never);
+    await host.consent.calls.check(callOf(other), never);
     expect(host.requests).toHaveLength(2);
     expect(host.decisions.map(({ by }) => by)).toEqual(["person", "remembered", "person"]);
-    expect(await (await prepared(undefined, { storage })).call()).toMatchObject({ allowed: false });
+    expect(await (await prepared(undefined, { storage })).call()).toMatchObject({ isAllowed: false });
   });
 
   test("for always holds for the next host, until the definition changes", async () => {
     const storage = memoryState();
     await (await prepared({ action: "allow", remember: "always" }, { storage })).call();
     const later = await prepared(undefined, { storage });
-    expect(await later.call({ a: 2 })).toMatchObject({ allowed: true });
+    expect(await later.call({ a: 2 })).toMatchObject({ isAllowed: true });
     expect(later.decisions).toMatchObject([{ by: "remembered" }]);
     const changed = { ...tool, description: "Sends to all." };
     const asking = consentFixture({ storage, renderer: { review: () => ({ accepted: "all" }) } });
     await asking.review([changed]);
-    expect(await asking.consent.checkCall(callOf(changed), never)).toMatchObject({ allowed: false });
+    expect(await asking.consent.calls.check(callOf(changed), never)).toMatchObject({ isAllowed: false });
   });
 
   test("does not override a rule that asks", async () => {
@@ -230,7 +230,7 @@ describe("an answer that is remembered", () => {
       renderer: { approve: () => ({ action: "allow", remember: "always" }) },
     });
     await host.review([star]);
-    expect(await host.consent.checkCall(callOf(star), never)).toMatchObject({ allowed: true });
+    expect(await host.consent.calls.check(callOf(star), never)).toMatchObject({ isAllowed: true });
     expect(host.errors).toEqual([expect.stringContaining('contains "*"')]);
     expect(await storage.read("policy.json")).toBeUndefined();
   });
@@ -241,8 +241,8 @@ describe("a definition", () => {
     const host = consentFixture({ policy: { rules: [{ decision: "allow" }] } });
     await host.review([tool]);
     host.decisions.length = 0;
-    expect(await host.consent.checkCall(callOf(tool), never)).toMatchObject({
-      allowed: false,
+    expect(await host.consent.calls.check(callOf(tool), never)).toMatchObject({
+      isAllowed: false,
       message: expect.stringContaining(
         "its definition is new or has changed, and the user has not accepted it",
       ) as string,
@@ -253,10 +253,10 @@ describe("a definition", () => {
   test("that changes while the person is asked is not called", async () => {
     const host = await prepared(async () => {
       const changed = { ...tool, description: "Deletes all." };
-      await host.consent.review({ server: "files", target, lists: listsOf([changed]) }, never);
+      await host.consent.definitions.review({ server: "files", target, lists: listsOf([changed]) }, never);
       return allow;
     });
-    expect(await host.call()).toMatchObject({ allowed: false });
+    expect(await host.call()).toMatchObject({ isAllowed: false });
     expect(host.decisions.at(-1)).toMatchObject({ subject: "call", outcome: "denied", by: "unreviewed" });
   });
 });
@@ -264,8 +264,8 @@ describe("a definition", () => {
 test("arguments with 200 levels of objects are allowed, and one level more is denied", async () => {
   const host = await prepared(allow);
   const nested = (levels: number): JsonObject => (levels === 1 ? { a: 1 } : { a: nested(levels - 1) });
-  expect(await host.call(nested(200))).toMatchObject({ allowed: true });
-  expect(await host.call(nested(201))).toMatchObject({ allowed: false });
+  expect(await host.call(nested(200))).toMatchObject({ isAllowed: true });
+  expect(await host.call(nested(201))).toMatchObject({ isAllowed: false });
   expect(host.decisions).toMatchObject([{ argumentsHash: hashOfJson(nested(200)) }, { by: "limit" }]);
 });
 
@@ -273,8 +273,8 @@ test("arguments that are no JSON, or nested too deeply, are denied", async () =>
   const host = await prepared(allow);
   let deep: JsonObject = {};
   for (let level = 0; level < 10_000; level++) deep = { deep };
-  expect(await host.call(deep)).toMatchObject({ allowed: false });
-  expect(await host.call({ n: 1n })).toMatchObject({ allowed: false });
+  expect(await host.call(deep)).toMatchObject({ isAllowed: false });
+  expect(await host.call({ n: 1n })).toMatchObject({ isAllowed: false });
   expect(host.decisions).toMatchObject([{ by: "limit" }, { by: "limit" }]);
 });
 
@@ -287,7 +287,7 @@ test("100 calls at once are asked for one after another", async () => {
     return allow;
   });
   const decisions = await Promise.all(Array.from({ length: 100 }, (_, index) => host.call({ index })));
-  expect(decisions.every(({ allowed }) => allowed)).toBe(true);
+  expect(decisions.every(({ isAllowed }) => isAllowed)).toBe(true);
   expect(host.requests.map(({ arguments: given }) => given.index)).toEqual(
     Array.from({ length: 100 }, (_, index) => index),
   );
@@ -296,29 +296,29 @@ test("100 calls at once are asked for one after another", async () => {
 test("a remembered answer also decides on the calls that wait for their question", async () => {
   const host = await prepared({ action: "allow", remember: "always" });
   const decisions = await Promise.all(Array.from({ length: 20 }, () => host.call()));
-  expect(decisions.every(({ allowed }) => allowed)).toBe(true);
+  expect(decisions.every(({ isAllowed }) => isAllowed)).toBe(true);
   expect(host.requests).toHaveLength(1);
 });
 
 test("an aborted call rejects with the reason, and the next question follows", async () => {
   const stop = new AbortController();
   const host = await prepared((request) => (request.arguments.wait === true ? new Promise(() => {}) : allow));
-  const waiting = host.consent.checkCall(callOf(tool, { wait: true }), stop.signal);
+  const waiting = host.consent.calls.check(callOf(tool, { wait: true }), stop.signal);
   const next = host.call();
   while (host.requests.length === 0) await flushPromises();
   stop.abort(new Error("the run was cancelled"));
   await expect(waiting).rejects.toThrow("the run was cancelled");
-  expect(await next).toMatchObject({ allowed: true });
+  expect(await next).toMatchObject({ isAllowed: true });
 });
 
 test("listeners that throw change no decision", async () => {
   const storage = memoryState();
   await consentFixture({ storage, policy: { review: "changes" } }).review([tool]);
-  const { createConsent } = await import("./consent.ts");
+  const { Consent } = await import("./consent.ts");
   const fail = (): never => {
     throw new Error("listener");
   };
-  const consent = createConsent({
+  const consent = new Consent({
     policy: { review: "changes" },
     renderer: { approve: () => allow },
     storage,
@@ -326,8 +326,8 @@ test("listeners that throw change no decision", async () => {
     onError: fail,
     clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} },
   });
-  await consent.review({ server: "files", target, lists: listsOf([tool]) }, never);
-  expect(await consent.checkCall(callOf(tool, {}, { onActivity: fail }), never)).toMatchObject({ allowed: true });
+  await consent.definitions.review({ server: "files", target, lists: listsOf([tool]) }, never);
+  expect(await consent.calls.check(callOf(tool, {}, { onActivity: fail }), never)).toMatchObject({ isAllowed: true });
 });
 
 test.each([

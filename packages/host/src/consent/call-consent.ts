@@ -1,18 +1,16 @@
 import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/approval.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
+import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/renderer.ts";
 import { canonicalJson, hashOfJson, maxDepth } from "./canonical.ts";
-import { ignoreErrors } from "../values/ignore-errors.ts";
+import { ignoreErrors } from "../values/errors.ts";
 import { isObject } from "@mcparley/internal/is-object";
-import { isWithinDepth } from "../values/json-depth.ts";
+import { isWithinDepth } from "../values/map-texts.ts";
 import type { ConsentParts } from "./consent-parts.ts";
-import type { DecisionRecord } from "./decision-record.ts";
+import type { DecisionRecord, Decision, Rule } from "./policy.ts";
 import type { DefinitionReview } from "./definition-review.ts";
 import { liveHash } from "./definitions.ts";
-import type { Decision, Rule } from "./policy.ts";
-import { type RuleSubject, matchRules } from "./rules.ts";
-import { type RulesFile, rulesFile } from "./rules-file.ts";
+import { type RuleSubject, matchRules, type RulesFile, rulesFile } from "./rules.ts";
 import { visibleJson } from "./text/visible-text.ts";
 
 /** A tool call that needs consent. */
@@ -26,148 +24,148 @@ export interface CallToCheck {
 
 /** The decision on a tool call. `arguments` are those to send. `message` is for the model. */
 export type CallDecision =
-  | { readonly allowed: true; readonly arguments: JsonObject; readonly isEdited: boolean }
-  | { readonly allowed: false; readonly message: string };
-
-/** Decides on a call. Rejects only with the reason of the signal. */
-export type CheckCall = (call: CallToCheck, signal: AbortSignal) => Promise<CallDecision>;
+  | { readonly isAllowed: true; readonly arguments: JsonObject; readonly isEdited: boolean }
+  | { readonly isAllowed: false; readonly message: string };
 
 /** The decision of the rules and of earlier answers. */
-interface Standing {
+interface Verdict {
   readonly decision: Decision;
-  readonly by: "rule" | "remembered";
+  readonly source: "rule" | "remembered";
   readonly rule?: Rule;
 }
 
-/** A call while it is checked. */
-interface Checking {
-  readonly call: CallToCheck;
-  /** The arguments as JSON, which nobody else can change. */
-  readonly args: JsonObject;
-  readonly standing: (args: JsonObject) => Promise<Standing>;
-  readonly isUsable: () => boolean;
-  /** Remembers an answer that holds for later calls. */
-  readonly remember: (answer: ApprovalAnswer) => Promise<void>;
-}
+/** The reason of a decision, for the record. The arguments are those to send, or of a denied call those that were asked for. */
+type Reason = Pick<DecisionRecord, "by" | "rule" | "isEdited"> & { readonly args?: JsonObject };
 
-type Outcome = Pick<DecisionRecord, "outcome" | "by" | "rule" | "isEdited">;
-
-/** Decides on tool calls. */
-export interface CallConsent {
-  readonly check: CheckCall;
-  /** Forgets the answers of this session for the tools of a server. */
-  forget(server: string): void;
-}
-
-/** Returns the functions that decide on tool calls: the pin, the rules, and then the person. */
-export function callConsent(parts: ConsentParts, definitions: DefinitionReview): CallConsent {
-  const file = rulesFile(parts.storage, parts.clock, (error) => parts.report(undefined, error));
+/** Decides on tool calls: by the accepted definition, the rules, and then the person. */
+export class CallConsent {
+  readonly #parts: ConsentParts;
+  readonly #definitions: DefinitionReview;
+  readonly #file: RulesFile;
   /** The tools that are allowed in this session: by server, its identity, the name and the hash of the definition. */
-  const allowed = new Map<string, Set<string>>();
+  readonly #allowedTools = new Map<string, Set<string>>();
 
-  const standing = async ({ tool }: CallToCheck, args: JsonObject): Promise<Standing> => {
-    const subject = subjectOf(tool, args, definitions);
-    const found = matchRules([...(parts.policy.rules ?? []), ...(await file.read())], subject);
-    if (found && found.decision !== "allow") return { ...found, by: "rule" };
-    if (found) return { ...found, by: found.rule.definition === undefined ? "rule" : "remembered" };
-    return { decision: allowed.get(tool.server)?.has(sessionKey(subject)) ? "allow" : "ask", by: "remembered" };
-  };
-
-  const check: CheckCall = async (call, signal) => {
-    signal.throwIfAborted();
-    const { server, tool } = call.tool;
-    const isUsable = (): boolean => definitions.isUsable(server, "tool", { name: tool.name, definition: tool });
-    if (!isUsable()) return refuse(parts, call, { by: "unreviewed" });
-    const args = asJson(call.arguments);
-    if (!args) return refuse(parts, call, { by: "limit" });
-    const remember = async ({ action, remember: duration }: ApprovalAnswer): Promise<void> => {
-      if (action !== "allow" || !duration) return;
-      // The answer does not hold for a definition that changed, or a server that was removed, during the question.
-      if (!isUsable()) return;
-      const subject = subjectOf(call.tool, args, definitions);
-      allowed.set(server, (allowed.get(server) ?? new Set()).add(sessionKey(subject)));
-      if (duration === "always") await rememberAlways(parts, file, subject);
-    };
-    return decideOnCall(
-      parts,
-      { call, args, isUsable, remember, standing: (edited) => standing(call, edited) },
-      signal,
-    );
-  };
-  return { check, forget: (server) => void allowed.delete(server) };
-}
-
-/** Decides by the rules, and otherwise by the person. */
-async function decideOnCall(parts: ConsentParts, checking: Checking, signal: AbortSignal): Promise<CallDecision> {
-  const { call, args } = checking;
-  const first = await checking.standing(args);
-  signal.throwIfAborted();
-  if (first.decision !== "ask") return byStanding(parts, checking, first);
-  const { approve } = parts.renderer;
-  if (!approve) return refuse(parts, call, { by: "no-renderer", args });
-
-  let later: Standing = first;
-  const question = async (): Promise<ApprovalAnswer | undefined> => {
-    // An answer to an earlier question of the queue may have decided on this call too.
-    later = await checking.standing(args);
-    if (later.decision !== "ask" || !checking.isUsable()) return undefined;
-    notify(call, "waiting");
-    const answer = checkedAnswer(await approve(requestFor(call, args), signal));
-    // Before the next question, which the answer may make unnecessary.
-    await checking.remember(answer);
-    return answer;
-  };
-  const answer = await parts.ask(call.tool.server, question, signal);
-  if (later.decision !== "ask") return byStanding(parts, checking, later);
-  return byAnswer(parts, checking, answer);
-}
-
-function byStanding(parts: ConsentParts, checking: Checking, { decision, by, rule }: Standing): CallDecision {
-  const { call, args } = checking;
-  if (decision === "deny") return refuse(parts, call, { by, args, rule });
-  return admit(parts, checking, { by, args, rule, isEdited: false });
-}
-
-/** Applies the answer of the person. Without a valid answer the call is denied. */
-async function byAnswer(
-  parts: ConsentParts,
-  checking: Checking,
-  answer: ApprovalAnswer | undefined,
-): Promise<CallDecision> {
-  const { call, args } = checking;
-  const edited = answer?.arguments === undefined ? args : asJson(answer.arguments);
-  if (answer?.action !== "allow" || !edited) {
-    notify(call, "denied");
-    const by = checking.isUsable() ? "person" : "unreviewed";
-    return refuse(parts, call, { by, args, reason: answer?.reason });
+  constructor(parts: ConsentParts, definitions: DefinitionReview) {
+    this.#parts = parts;
+    this.#definitions = definitions;
+    this.#file = rulesFile(parts.storage, parts.clock, (error) => parts.report(undefined, error));
   }
-  const isEdited = canonicalJson(edited) !== canonicalJson(args);
-  if (isEdited) {
-    const { decision, rule } = await checking.standing(edited);
-    if (decision === "deny") {
+
+  /** Forgets the answers of this session for the tools of a server. */
+  forget(server: string): void {
+    this.#allowedTools.delete(server);
+  }
+
+  /** Decides whether a tool may be called, and with which arguments. Rejects only with the reason of the signal. */
+  async check(call: CallToCheck, signal: AbortSignal): Promise<CallDecision> {
+    signal.throwIfAborted();
+    if (!this.#isUsable(call)) return this.#refuse(call, { by: "unreviewed" });
+    const args = asJson(call.arguments);
+    if (!args) return this.#refuse(call, { by: "limit" });
+    let verdict = await this.#judge(call, args);
+    signal.throwIfAborted();
+    if (verdict.decision !== "ask") return this.#apply(verdict, call, args);
+    const { approve } = this.#parts.renderer;
+    if (!approve) return this.#refuse(call, { by: "no-renderer", args });
+    const question = async (): Promise<ApprovalAnswer | undefined> => {
+      // An answer to an earlier question of the queue may have decided on this call too.
+      verdict = await this.#judge(call, args);
+      if (verdict.decision !== "ask" || !this.#isUsable(call)) return undefined;
+      notify(call, "waiting");
+      const answer = checkedAnswer(await approve(requestFor(call, args), signal));
+      // Before the next question, which the answer may make unnecessary.
+      await this.#remember(answer, call, args);
+      return answer;
+    };
+    const answer = await this.#parts.ask(call.tool.server, question, signal);
+    return verdict.decision === "ask" ? this.#applyAnswer(answer, call, args) : this.#apply(verdict, call, args);
+  }
+
+  #isUsable({ tool: { server, tool } }: CallToCheck): boolean {
+    return this.#definitions.isUsable(server, "tool", { name: tool.name, definition: tool });
+  }
+
+  /** Decides by the rules and by earlier answers. */
+  async #judge({ tool }: CallToCheck, args: JsonObject): Promise<Verdict> {
+    const subject = this.#subjectOf(tool, args);
+    const match = matchRules([...(this.#parts.policy.rules ?? []), ...(await this.#file.read())], subject);
+    if (match && match.decision !== "allow") return { ...match, source: "rule" };
+    if (match) return { ...match, source: match.rule.definition === undefined ? "rule" : "remembered" };
+    const isAllowed = this.#allowedTools.get(tool.server)?.has(sessionKey(subject));
+    return { decision: isAllowed ? "allow" : "ask", source: "remembered" };
+  }
+
+  #apply({ decision, source, rule }: Verdict, call: CallToCheck, args: JsonObject): CallDecision {
+    const reason = { by: source, args, ...(rule && { rule }) };
+    return decision === "deny" ? this.#refuse(call, reason) : this.#admit(call, args, reason);
+  }
+
+  /** Applies the answer of the person. Without a valid answer the call is denied. */
+  async #applyAnswer(answer: ApprovalAnswer | undefined, call: CallToCheck, args: JsonObject): Promise<CallDecision> {
+    const finalArgs = answer?.arguments === undefined ? args : asJson(answer.arguments);
+    if (answer?.action !== "allow" || !finalArgs) {
       notify(call, "denied");
-      return refuse(parts, call, { by: "rule", args: edited, rule, isEdited });
+      return this.#refuse(call, { by: this.#isUsable(call) ? "person" : "unreviewed", args }, answer?.reason);
+    }
+    const isEdited = canonicalJson(finalArgs) !== canonicalJson(args);
+    if (isEdited) {
+      const { decision, rule } = await this.#judge(call, finalArgs);
+      if (decision === "deny") {
+        notify(call, "denied");
+        return this.#refuse(call, { by: "rule", args: finalArgs, ...(rule && { rule }), isEdited });
+      }
+    }
+    const decision = this.#admit(call, finalArgs, { by: "person", ...(isEdited && { isEdited }) });
+    notify(call, decision.isAllowed ? "approved" : "denied");
+    return decision;
+  }
+
+  /** Allows a call, unless its definition changed during the question or the reading of the rules. */
+  #admit(call: CallToCheck, args: JsonObject, reason: Reason): CallDecision {
+    if (!this.#isUsable(call)) return this.#refuse(call, { by: "unreviewed", args });
+    this.#record(call, "allowed", { ...reason, args });
+    return { isAllowed: true, arguments: args, isEdited: reason.isEdited === true };
+  }
+
+  /** Records a denial, and returns it with a message for the model. The message does not contain the rule. */
+  #refuse(call: CallToCheck, reason: Reason, words?: string): CallDecision {
+    this.#record(call, "denied", reason);
+    const name = `The tool ${JSON.stringify(call.tool.tool.name)} of the server ${JSON.stringify(call.tool.server)}`;
+    const why = typeof words === "string" && words !== "" ? ` Reason: ${words}` : "";
+    return { isAllowed: false, message: `${name} was not called: ${explain(reason.by)}${why}` };
+  }
+
+  #record({ tool }: CallToCheck, outcome: DecisionRecord["outcome"], { args, ...reason }: Reason): void {
+    const argumentsHash = args && hashOfJson(args);
+    const subject = { subject: "call", server: tool.server, name: tool.tool.name } as const;
+    this.#parts.decide({ ...subject, outcome, ...reason, ...(argumentsHash && { argumentsHash }) });
+  }
+
+  /** Remembers an answer that holds for later calls: in this session, or as a rule that is bound to the definition and to the server. */
+  async #remember({ action, remember }: ApprovalAnswer, call: CallToCheck, args: JsonObject): Promise<void> {
+    // The answer does not hold for a definition that changed, or a server that was removed, during the question.
+    if (action !== "allow" || !remember || !this.#isUsable(call)) return;
+    const subject = this.#subjectOf(call.tool, args);
+    const { server, tool, definition, identity } = subject;
+    this.#allowedTools.set(server, (this.#allowedTools.get(server) ?? new Set()).add(sessionKey(subject)));
+    if (remember !== "always") return;
+    try {
+      if (`${server}${tool}`.includes("*")) {
+        throw new Error(
+          `The name of the tool or server contains "*", so a rule would match others. The answer holds for this session.`,
+        );
+      }
+      await this.#file.remember({ decision: "allow", server, tool, definition, identity: identity! });
+    } catch (error) {
+      this.#parts.report(server, error as Error);
     }
   }
-  const decision = admit(parts, checking, { by: "person", args: edited, isEdited });
-  notify(call, decision.allowed ? "approved" : "denied");
-  return decision;
-}
 
-/** Allows a call, unless its definition changed during the question or the reading of the rules. */
-function admit(
-  parts: ConsentParts,
-  { call, isUsable }: Checking,
-  {
-    by,
-    args,
-    rule,
-    isEdited,
-  }: Required<Pick<Refusal, "by" | "isEdited">> & { args: JsonObject; rule?: Rule | undefined },
-): CallDecision {
-  if (!isUsable()) return refuse(parts, call, { by: "unreviewed", args });
-  record(parts, call, { outcome: "allowed", by, ...(rule && { rule }), ...(isEdited && { isEdited }), args });
-  return { allowed: true, arguments: args, isEdited };
+  #subjectOf({ server, tool }: CatalogueTool, args: JsonObject): RuleSubject {
+    const { name, annotations } = tool;
+    const identity = this.#definitions.identity(server);
+    return { server, tool: name, annotations, arguments: args, definition: liveHash("tool", tool), identity };
+  }
 }
 
 function requestFor({ tool, origin }: CallToCheck, args: JsonObject): ApprovalRequest {
@@ -190,42 +188,8 @@ function checkedAnswer(answer: ApprovalAnswer): ApprovalAnswer {
   );
 }
 
-/** Stores the rule of an answer that holds for always. It is bound to the definition, and to the identity of the server. */
-async function rememberAlways(
-  parts: ConsentParts,
-  file: RulesFile,
-  { server, tool, definition, identity }: RuleSubject,
-): Promise<void> {
-  try {
-    if (`${server}${tool}`.includes("*")) {
-      throw new Error(
-        `The name of the tool or server contains "*", so a rule would match others. The answer holds for this session.`,
-      );
-    }
-    await file.remember({ decision: "allow", server, tool, definition, identity: identity! });
-  } catch (error) {
-    parts.report(server, error as Error);
-  }
-}
-
-interface Refusal {
-  readonly by: DecisionRecord["by"];
-  readonly args?: JsonObject;
-  readonly rule?: Rule | undefined;
-  readonly isEdited?: boolean;
-  readonly reason?: string | undefined;
-}
-
-/** Records a denial, and returns it with a message for the model. The message does not contain the rule. */
-function refuse(parts: ConsentParts, call: CallToCheck, { by, args, rule, isEdited, reason }: Refusal): CallDecision {
-  record(parts, call, { outcome: "denied", by, ...(rule && { rule }), ...(isEdited && { isEdited }), args });
-  const name = `The tool ${JSON.stringify(call.tool.tool.name)} of the server ${JSON.stringify(call.tool.server)}`;
-  const why = typeof reason === "string" && reason !== "" ? ` Reason: ${reason}` : "";
-  return { allowed: false, message: `${name} was not called: ${explain(by)}${why}` };
-}
-
-function explain(by: DecisionRecord["by"]): string {
-  switch (by) {
+function explain(cause: DecisionRecord["by"]): string {
+  switch (cause) {
     case "rule":
       return "a rule of the user denies this call. Do not try it again. Ask the user if there is no other way.";
     case "unreviewed":
@@ -239,29 +203,8 @@ function explain(by: DecisionRecord["by"]): string {
   }
 }
 
-function record(
-  parts: ConsentParts,
-  { tool }: CallToCheck,
-  { args, ...outcome }: Outcome & { args: JsonObject | undefined },
-): void {
-  const hash = args && hashOfJson(args);
-  parts.decide({
-    subject: "call",
-    server: tool.server,
-    name: tool.tool.name,
-    ...outcome,
-    ...(hash && { argumentsHash: hash }),
-  });
-}
-
 function notify({ onActivity }: CallToCheck, state: "waiting" | "approved" | "denied"): void {
   ignoreErrors(() => onActivity?.({ type: "approval", state }));
-}
-
-function subjectOf({ server, tool }: CatalogueTool, args: JsonObject, definitions: DefinitionReview): RuleSubject {
-  const { name, annotations } = tool;
-  const identity = definitions.identity(server);
-  return { server, tool: name, annotations, arguments: args, definition: liveHash("tool", tool), identity };
 }
 
 function sessionKey({ tool, definition, identity }: RuleSubject): string {

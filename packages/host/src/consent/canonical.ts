@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "mcparley";
-import type { DefinitionKind } from "../renderer/review.ts";
+import type { DefinitionKind } from "../renderer/renderer.ts";
 
 /** Maximum depth of a value. A deeper one of a hostile server would exhaust the stack. */
 export const maxDepth = 200;
@@ -55,6 +55,6 @@ export function hashOfDefinition(kind: DefinitionKind, definition: unknown): str
 /** Returns the hash of a definition without its name. A renamed definition has the same one. */
 export function hashWithoutName(kind: DefinitionKind, definition: unknown): string {
   if (typeof definition !== "object" || definition === null) return hashOfDefinition(kind, definition);
-  const { name: _name, uri: _uri, uriTemplate: _template, ...others } = definition as JsonObject;
-  return hashOfDefinition(kind, others);
+  const { name: _name, uri: _uri, uriTemplate: _template, ...members } = definition as JsonObject;
+  return hashOfDefinition(kind, members);
 }

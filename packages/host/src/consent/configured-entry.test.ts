@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import type { ApprovalRequest } from "../renderer/approval.ts";
-import type { Renderer } from "../renderer/renderer.ts";
-import type { ConfiguredEntry, TrustRequest } from "../renderer/trust.ts";
+import type { ApprovalRequest, Renderer, ConfiguredEntry, TrustRequest } from "../renderer/renderer.ts";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
 import type { Policy } from "./policy.ts";
 import { type ConsentFixture, callOf, consentFixture, listsOf, never, toolNamed } from "./testing/consent-fixture.ts";
@@ -57,9 +55,9 @@ function session({ storage = memoryState(), policy = {}, remember, renderer }: S
     approvals,
     async use(given) {
       const subject = { server: "files", target, entry: given };
-      await fixture.consent.requireTrust(subject, never);
-      await fixture.consent.review({ ...subject, lists: listsOf([tool]) }, never);
-      return (await fixture.consent.checkCall(callOf(tool), never)).allowed;
+      await fixture.consent.trust.require(subject, never);
+      await fixture.consent.definitions.review({ ...subject, lists: listsOf([tool]) }, never);
+      return (await fixture.consent.calls.check(callOf(tool), never)).isAllowed;
     },
   };
 }
@@ -117,7 +115,7 @@ test("trust does not depend on the values of references", async () => {
   await session({ storage }).use(entry);
   const { asked, consent } = session({ storage });
   const renewed = { ...target, env: { TOKEN: "renewed" } };
-  await consent.requireTrust({ server: "files", target: renewed, entry }, never);
+  await consent.trust.require({ server: "files", target: renewed, entry }, never);
   expect(asked).toEqual([]);
 });
 
@@ -234,14 +232,14 @@ test("without a storage, an answer holds for the session, and nothing else is tr
   const failing: StateStorage = {
     read: () => Promise.reject(new Error("disk")),
     update: () => Promise.reject(new Error("disk")),
-    settled: () => Promise.resolve(),
+    waitForUpdates: () => Promise.resolve(),
   };
   const { asked, errors, consent } = session({ storage: failing });
   const subject = { server: "files", target, entry };
-  await consent.requireTrust(subject, never);
-  await consent.requireTrust(subject, never);
+  await consent.trust.require(subject, never);
+  await consent.trust.require(subject, never);
   expect(asked).toHaveLength(1);
-  await consent.requireTrust({ ...subject, entry: changed }, never);
+  await consent.trust.require({ ...subject, entry: changed }, never);
   expect(asked).toHaveLength(2);
   expect(errors).toContain("disk");
 });

@@ -1,16 +1,14 @@
-import type { Clock } from "mcparley";
-import type { Awaitable } from "../values/awaitable.ts";
-import { ignoreErrors } from "../values/ignore-errors.ts";
-import type { Renderer } from "../renderer/renderer.ts";
-import type { StateStorage } from "../state/state-storage.ts";
-import type { DecisionRecord } from "./decision-record.ts";
-import { type IdentifiedServer, type ServerSubject, identityOfEntry, identityOfTarget } from "./identity.ts";
-import type { Policy } from "./policy.ts";
-import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
-import { keyedHash } from "../state/user-key.ts";
 import { randomUUID } from "node:crypto";
+import type { Clock } from "mcparley";
+import type { Awaitable } from "../values/types.ts";
+import { ignoreErrors, toError } from "../values/errors.ts";
+import type { Renderer } from "../renderer/renderer.ts";
+import { type StateStorage, keyedHash } from "../state/state-storage.ts";
+import type { DecisionRecord, Policy } from "./policy.ts";
+import { type IdentifiedServer, type ServerSubject, identityOfEntry, identityOfTarget } from "./identity.ts";
+import { unlessAborted } from "../async/timing.ts";
 
-/** Options of `createConsent`. */
+/** Options of `Consent`. */
 export interface ConsentOptions {
   /** The rules and settings of the host's author. */
   readonly policy: Policy;
@@ -47,7 +45,7 @@ export interface ConsentParts extends Omit<ConsentOptions, "onDecision" | "onErr
 
 /** Returns the shared parts. */
 export function consentParts(options: ConsentOptions): ConsentParts {
-  const { onDecision, onError, env = process.env, ...others } = options;
+  const { onDecision, onError, env = process.env, ...sharedOptions } = options;
   const inOrder = createQuestionQueue();
   let open = 0;
   const queue: QuestionQueue = (question, signal) => {
@@ -56,29 +54,54 @@ export function consentParts(options: ConsentOptions): ConsentParts {
   };
   const report = (server: string | undefined, error: Error): void => ignoreErrors(() => onError(server, error));
   // Without the key of the user, no stored consent applies, and consent of this session still does.
-  const unstored = randomUUID();
+  const sessionKey = randomUUID();
   return {
-    ...others,
+    ...sharedOptions,
     async identify({ target, entry }) {
       if (!entry) return identityOfTarget(target, env);
-      const hash = await keyedHash(others.storage).catch((error: Error) => {
+      const hash = await keyedHash(sharedOptions.storage).catch((error: Error) => {
         report(undefined, error);
-        return (digest: string) => `${unstored} ${digest}`;
+        return (digest: string) => `${sessionKey} ${digest}`;
       });
       return identityOfEntry(entry, hash(entry.digest));
     },
     queue,
     isAsking: () => open > 0,
     report,
-    decide: (decision) => ignoreErrors(() => onDecision({ at: others.clock.now(), ...decision })),
+    decide: (decision) => ignoreErrors(() => onDecision({ at: sharedOptions.clock.now(), ...decision })),
     async ask(server, question, signal) {
       try {
         return await queue(question, signal);
       } catch (error) {
         signal.throwIfAborted();
-        report(server, error instanceof Error ? error : new Error(String(error)));
+        report(server, toError(error));
         return undefined;
       }
     },
+  };
+}
+
+/**
+ * Asks one question after another, in the order of the calls.
+ *
+ * `ask` starts when all earlier questions are answered or aborted. The promise rejects with the reason of the signal as soon as it
+ * is aborted, and the next question follows, also if `ask` does not settle. `ask` must not wait for another question of the queue.
+ */
+export type QuestionQueue = <T>(ask: () => Awaitable<T>, signal: AbortSignal) => Promise<T>;
+
+/** Returns a queue of questions to one person. */
+export function createQuestionQueue(): QuestionQueue {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(ask: () => Awaitable<T>, signal: AbortSignal): Promise<T> => {
+    const earlier = last;
+    const question = (async () => {
+      await earlier;
+      signal.throwIfAborted();
+      return ask();
+    })();
+    const answer = unlessAborted(question, signal);
+    // The next question waits for this answer, and for the questions before this one, also if this one is aborted earlier.
+    last = earlier.then(() => answer).catch(() => {});
+    return answer;
   };
 }

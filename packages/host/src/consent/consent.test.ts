@@ -21,16 +21,16 @@ const agreeing: Renderer = {
 
 test("the answers of a person hold for the next host that uses the same folder", async () => {
   const first = consentFixture({ storage: fileState(folder), renderer: agreeing });
-  await first.consent.requireTrust({ server: "files", target }, never);
+  await first.consent.trust.require({ server: "files", target }, never);
   await first.review([tool]);
-  await first.consent.checkCall(callOf(tool), never);
+  await first.consent.calls.check(callOf(tool), never);
   expect(readdirSync(folder).toSorted()).toEqual([".lock", "pins", "policy.json", "trust.json"]);
   expect(readdirSync(path.join(folder, "pins"))).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.json$/)]);
 
   const next = consentFixture({ storage: fileState(folder) });
-  await next.consent.requireTrust({ server: "files", target }, never);
+  await next.consent.trust.require({ server: "files", target }, never);
   expect((await next.review([tool])).lists.tools).toEqual([tool]);
-  expect(await next.consent.checkCall(callOf(tool), never)).toMatchObject({ allowed: true });
+  expect(await next.consent.calls.check(callOf(tool), never)).toMatchObject({ isAllowed: true });
   expect(next.decisions.map(({ subject, by }) => `${subject} ${by}`)).toEqual(["trust remembered", "call remembered"]);
   expect([...first.errors, ...next.errors]).toEqual([]);
 });
@@ -59,7 +59,7 @@ test("all questions of a host, and those of its other parts, are asked one after
     },
   });
   await Promise.all([
-    host.consent.requireTrust({ server: "files", target }, never),
+    host.consent.trust.require({ server: "files", target }, never),
     host.review([tool]),
     host.consent.queue(() => slowly("form", {}), never),
   ]);

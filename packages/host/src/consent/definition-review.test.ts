@@ -1,7 +1,7 @@
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test, vi } from "vitest";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
-import type { ReviewAnswer, ReviewRequest } from "../renderer/review.ts";
+import type { ReviewAnswer, ReviewRequest } from "../renderer/renderer.ts";
 import { consentFixture, listsOf, never, target, toolNamed } from "./testing/consent-fixture.ts";
 
 const [a, b] = [toolNamed("a"), toolNamed("b")];
@@ -127,9 +127,10 @@ test("pins are bound to the identity and the name of the server", async () => {
   const { consent } = consentFixture({ storage, renderer: reviewer("all") });
   const review = async (server: string, url: string): Promise<number> => {
     const host = consentFixture({ storage });
-    return (await host.consent.review({ server, target: url, lists: listsOf([a]) }, never)).lists.tools.length;
+    return (await host.consent.definitions.review({ server, target: url, lists: listsOf([a]) }, never)).lists.tools
+      .length;
   };
-  await consent.review({ server: "files", target: "https://a.example/mcp", lists: listsOf([a]) }, never);
+  await consent.definitions.review({ server: "files", target: "https://a.example/mcp", lists: listsOf([a]) }, never);
   expect(await review("files", "https://a.example/mcp")).toBe(1);
   expect(await review("files", "https://b.example/mcp")).toBe(0);
   expect(await review("other", "https://a.example/mcp")).toBe(0);
@@ -143,11 +144,11 @@ test("a changed definition is unusable from the start of its review, and its for
   ];
   const { consent } = consentFixture({ renderer: { review: (request) => answers.shift()!(request) } });
   const isUsable = (definition: typeof a): boolean =>
-    consent.isUsable("files", "tool", { name: definition.name, definition });
-  await consent.review({ server: "files", target, lists: listsOf([a, b]) }, never);
+    consent.definitions.isUsable("files", "tool", { name: definition.name, definition });
+  await consent.definitions.review({ server: "files", target, lists: listsOf([a, b]) }, never);
   expect([isUsable(a), isUsable(b)]).toEqual([true, true]);
   const changed = toolNamed("a", { description: "Deletes all." });
-  const review = consent.review({ server: "files", target, lists: listsOf([changed, b]) }, never);
+  const review = consent.definitions.review({ server: "files", target, lists: listsOf([changed, b]) }, never);
   expect([isUsable(a), isUsable(changed), isUsable(b)]).toEqual([false, false, true]);
   while (answers.length > 0) await flushPromises();
   expect([isUsable(a), isUsable(changed), isUsable(b)]).toEqual([false, false, true]);
@@ -160,13 +161,13 @@ test("an answer to an older list does not make a newer definition usable", async
   const open: ((answer: ReviewAnswer) => void)[] = [];
   const { consent } = consentFixture({ renderer: { review: () => new Promise((resolve) => open.push(resolve)) } });
   const newer = toolNamed("a", { description: "Deletes all." });
-  const first = consent.review({ server: "files", target, lists: listsOf([a]) }, never);
+  const first = consent.definitions.review({ server: "files", target, lists: listsOf([a]) }, never);
   while (open.length < 1) await flushPromises();
-  const second = consent.review({ server: "files", target, lists: listsOf([newer]) }, never);
+  const second = consent.definitions.review({ server: "files", target, lists: listsOf([newer]) }, never);
   open.at(0)?.({ accepted: "all" });
   expect((await first).lists.tools).toEqual([]);
   while (open.length < 2) await flushPromises();
-  expect(consent.isUsable("files", "tool", { name: "a", definition: newer })).toBe(false);
+  expect(consent.definitions.isUsable("files", "tool", { name: "a", definition: newer })).toBe(false);
   open.at(1)?.({ accepted: [] });
   expect((await second).lists.tools).toEqual([]);
 });
@@ -208,8 +209,8 @@ test("an aborted review rejects with the reason, and can be repeated", async () 
   };
   const { consent } = consentFixture({ renderer: { review } });
   const subject = { server: "files", target, lists: listsOf([a]) };
-  await expect(consent.review(subject, stop.signal)).rejects.toThrow("closed by the host");
-  expect((await consent.review(subject, never)).lists.tools).toEqual([a]);
+  await expect(consent.definitions.review(subject, stop.signal)).rejects.toThrow("closed by the host");
+  expect((await consent.definitions.review(subject, never)).lists.tools).toEqual([a]);
 });
 
 test("pins that cannot be read make all definitions unusable, and are not overwritten", async () => {
@@ -219,7 +220,7 @@ test("pins that cannot be read make all definitions unusable, and are not overwr
   const broken: StateStorage = {
     read: async (name) => (name.startsWith("pins/") ? "{" : storage.read(name)),
     update: (name, change) => storage.update(name, (before) => (damaged = change(before) ?? "")),
-    settled: () => storage.settled(),
+    waitForUpdates: () => storage.waitForUpdates(),
   };
   const renderer = reviewer("all");
   const host = consentFixture({ storage: broken, renderer, policy: { review: "changes" } });
@@ -278,16 +279,16 @@ test("a review that was aborted does not replace the result of a later one", asy
   const { consent } = consentFixture({ storage, renderer });
   const aborting = new AbortController();
   const subject = { server: "files", target, lists: listsOf([a]) };
-  const first = consent.review(subject, aborting.signal);
+  const first = consent.definitions.review(subject, aborting.signal);
   await flushPromises();
   aborting.abort(new Error("replaced"));
   await expect(first).rejects.toThrow("replaced");
   const releaseFirst = release;
   reading = (name) => stored.read(name);
-  await consent.review(subject, never);
+  await consent.definitions.review(subject, never);
   releaseFirst();
   await flushPromises();
-  expect(consent.isUsable("files", "tool", { name: "a", definition: a })).toBe(true);
+  expect(consent.definitions.isUsable("files", "tool", { name: "a", definition: a })).toBe(true);
 });
 
 test("a review during the storage of the accepted definitions compares with them, and asks only for what changed", async () => {
@@ -302,10 +303,12 @@ test("a review during the storage of the accepted definitions compares with them
   const host = consentFixture({ storage, renderer, policy: { review: "changes" } });
   const controller = new AbortController();
   const subject = { server: "files", target, lists: listsOf([a, b]), instructions: undefined };
-  const first = host.consent.review(subject, controller.signal);
+  const first = host.consent.definitions.review(subject, controller.signal);
   first.catch(() => {});
   // The definitions are accepted, and are being stored.
-  await vi.waitFor(() => expect(host.consent.isUsable("files", "tool", { name: "a", definition: a })).toBe(true));
+  await vi.waitFor(() =>
+    expect(host.consent.definitions.isUsable("files", "tool", { name: "a", definition: a })).toBe(true),
+  );
   controller.abort(new Error("A newer list has arrived."));
   await expect(first).rejects.toThrow("A newer list has arrived.");
   const second = host.review([toolNamed("a", { description: "Changed." }), b]);

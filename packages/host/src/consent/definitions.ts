@@ -1,12 +1,16 @@
-import type { ServerLists } from "../catalogue/server-lists.ts";
+import type { ServerLists } from "../catalogue/catalogue.ts";
 import { hashOfDefinition } from "./canonical.ts";
-import type { DefinitionKind } from "../renderer/review.ts";
+import type { DefinitionKind } from "../renderer/renderer.ts";
 
-/** A definition that a server has now. */
-export interface LiveDefinition {
-  readonly kind: DefinitionKind;
+/** A definition with its name, or with its URI. Instructions have an empty name. */
+export interface NamedDefinition {
   readonly name: string;
   readonly definition: unknown;
+}
+
+/** A definition that a server has now. */
+export interface LiveDefinition extends NamedDefinition {
+  readonly kind: DefinitionKind;
   readonly hash: string;
 }
 
@@ -22,8 +26,8 @@ const hashes = new WeakMap<object, string>();
 /** Returns the hash of a definition, which is calculated once for each object. */
 export function liveHash(kind: DefinitionKind, definition: unknown): string {
   if (typeof definition !== "object" || definition === null) return hashOfDefinition(kind, definition);
-  const known = hashes.get(definition);
-  if (known !== undefined) return known;
+  const storedHash = hashes.get(definition);
+  if (storedHash !== undefined) return storedHash;
   const hash = hashOfDefinition(kind, definition);
   hashes.set(definition, hash);
   return hash;
@@ -39,13 +43,13 @@ export function liveDefinitions(
   { lists, instructions }: Definitions,
   onError: (error: Error) => void,
 ): Map<string, LiveDefinition> {
-  const found = new Map<string, LiveDefinition>();
+  const definitions = new Map<string, LiveDefinition>();
   const add = (kind: DefinitionKind, name: string, definition: unknown): void => {
     const key = definitionKey(kind, name);
     try {
       const hash = liveHash(kind, definition);
-      const first = found.get(key);
-      if (!first) found.set(key, { kind, name, definition, hash });
+      const first = definitions.get(key);
+      if (!first) definitions.set(key, { kind, name, definition, hash });
       else if (first.hash !== hash) throw new Error("The server has two different definitions with this name.");
     } catch (error) {
       onError(
@@ -58,22 +62,29 @@ export function liveDefinitions(
   for (const resource of lists.resources) add("resource", resource.uri, resource);
   for (const template of lists.templates) add("template", template.uriTemplate, template);
   if (instructions !== undefined) add("instructions", "", instructions);
-  return found;
+  return definitions;
 }
 
 /** Returns the definitions for which `isUsable` returns true. */
 export function usableOnly(
   { lists, instructions }: Definitions,
-  isUsable: (kind: DefinitionKind, name: string, definition: unknown) => boolean,
+  isUsable: (kind: DefinitionKind, definition: NamedDefinition) => boolean,
 ): { lists: ServerLists; instructions: string | undefined } {
   return {
     lists: {
       ...lists,
-      tools: lists.tools.filter((tool) => isUsable("tool", tool.name, tool)),
-      prompts: lists.prompts.filter((prompt) => isUsable("prompt", prompt.name, prompt)),
-      resources: lists.resources.filter((resource) => isUsable("resource", resource.uri, resource)),
-      templates: lists.templates.filter((template) => isUsable("template", template.uriTemplate, template)),
+      tools: lists.tools.filter((tool) => isUsable("tool", { name: tool.name, definition: tool })),
+      prompts: lists.prompts.filter((prompt) => isUsable("prompt", { name: prompt.name, definition: prompt })),
+      resources: lists.resources.filter((resource) =>
+        isUsable("resource", { name: resource.uri, definition: resource }),
+      ),
+      templates: lists.templates.filter((template) =>
+        isUsable("template", { name: template.uriTemplate, definition: template }),
+      ),
     },
-    instructions: instructions !== undefined && isUsable("instructions", "", instructions) ? instructions : undefined,
+    instructions:
+      instructions !== undefined && isUsable("instructions", { name: "", definition: instructions })
+        ? instructions
+        : undefined,
   };
 }

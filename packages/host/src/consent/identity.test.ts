@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createServer } from "mcparley/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ServerTarget } from "../values/server-target.ts";
+import type { ServerTarget } from "../values/types.ts";
 import { identityOfTarget } from "./identity.ts";
 
 let folder: string;

@@ -2,14 +2,14 @@ import path from "node:path";
 import { domainToUnicode } from "node:url";
 import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
-import type { ServerTarget } from "../values/server-target.ts";
+import type { ServerTarget } from "../values/types.ts";
 import { findExecutable } from "@mcparley/internal/find-executable";
 import { isLoopback } from "@mcparley/internal/loopback";
 import { randomText, safeUrl, shownValue, shownVariable } from "@mcparley/internal/secret-values";
 import { withSortedMembers } from "@mcparley/internal/sorted-members";
 import { hashOfJson } from "./canonical.ts";
 import { remarkOn } from "./text/remarks.ts";
-import type { ConfiguredEntry, ServerIdentity } from "../renderer/trust.ts";
+import type { ConfiguredEntry, ServerIdentity } from "../renderer/renderer.ts";
 
 /** A server with the identity to which trust is bound. */
 export interface IdentifiedServer {
@@ -21,7 +21,7 @@ export interface IdentifiedServer {
 }
 
 /** Replaces a value that looks like a secret. */
-const hidden = "…";
+const ellipsis = "…";
 /** Query parameters whose values are secret. Unlike in the names of variables, a part of a word is enough: `sig` and `code` sign a URL. */
 const secretParameter = /key|token|secret|passw|pwd|auth|sig|code|credential|session|jwt/i;
 
@@ -137,15 +137,15 @@ function parsedUrl(text: string | URL): URL {
 
 /** Returns the URL without user name and password, and without values that look like secrets. */
 function shownUrl(url: URL): string {
-  const parts = url.pathname.split("/").map((part) => (randomText.test(part) ? hidden : part));
+  const parts = url.pathname.split("/").map((part) => (randomText.test(part) ? ellipsis : part));
   const query = url.search
     .slice(1)
     .split("&")
     .map((pair) => {
       const [name = "", ...value] = pair.split("=");
       const isSecret = secretParameter.test(name) || randomText.test(value.join("="));
-      if (value.length === 0) return randomText.test(name) ? hidden : name;
-      return isSecret ? `${name}=${hidden}` : pair;
+      if (value.length === 0) return randomText.test(name) ? ellipsis : name;
+      return isSecret ? `${name}=${ellipsis}` : pair;
     });
   return `${url.protocol}//${url.host}${parts.join("/")}${url.search === "" ? "" : `?${query.join("&")}`}`;
 }

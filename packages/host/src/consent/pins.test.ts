@@ -1,7 +1,7 @@
 import type { Tool } from "mcparley/client";
 import { describe, expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
-import type { DefinitionChange, ReviewRequest } from "../renderer/review.ts";
+import type { DefinitionChange, ReviewRequest } from "../renderer/renderer.ts";
 import { consentFixture } from "./testing/consent-fixture.ts";
 
 /*
@@ -143,7 +143,7 @@ test("each mutation makes the definition unusable until the difference was revie
     };
     const { consent, ...host } = consentFixture({ storage, renderer: { review } });
     const { lists, waiting } = await host.review([definition]);
-    const isUsable = consent.isUsable("files", "tool", { name: definition.name, definition });
+    const isUsable = consent.definitions.isUsable("files", "tool", { name: definition.name, definition });
     if (lists.tools.length > 0 || isUsable || waiting.length !== 1) problems.push(`usable: ${label}`);
     const [change] = requests[0]?.changes ?? [];
     const differences = change?.differences ?? [];

@@ -1,11 +1,10 @@
-import { parseState } from "../state/json-file.ts";
-import type { StateStorage } from "../state/state-storage.ts";
+import { parseState, type StateStorage } from "../state/state-storage.ts";
 import { canonicalJson, hashOfJson, hashWithoutName } from "./canonical.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { type LiveDefinition, definitionKey } from "./definitions.ts";
 import { differencesBetween } from "./text/differences.ts";
 import { remarksOn } from "./text/remarks.ts";
-import type { DefinitionChange, DefinitionKind } from "../renderer/review.ts";
+import type { DefinitionChange, DefinitionKind } from "../renderer/renderer.ts";
 import type { Policy } from "./policy.ts";
 
 export type AcceptedBy = "person" | "configuration";
@@ -63,15 +62,15 @@ export async function addPins(
   storage: StateStorage,
   server: PinnedServer,
   {
-    accepted,
+    changes,
     by,
     live,
-  }: { accepted: readonly DefinitionChange[]; by: AcceptedBy; live: ReadonlyMap<string, LiveDefinition> },
+  }: { changes: readonly DefinitionChange[]; by: AcceptedBy; live: ReadonlyMap<string, LiveDefinition> },
 ): Promise<void> {
   const name = fileName(server);
-  await storage.update(name, (before) => {
-    const pins = new Map(before === undefined ? [] : pinsIn(name, before));
-    for (const change of accepted) {
+  await storage.update(name, (text) => {
+    const pins = new Map(text === undefined ? [] : pinsIn(name, text));
+    for (const change of changes) {
       const definition = change.current;
       const key = definitionKey(change.kind, change.name);
       // The pin moves to the end, so that the oldest ones are first.
@@ -125,10 +124,10 @@ function pinsIn(name: string, text: string): Pins {
 /** Removes the oldest pins of absent definitions, and the definitions beyond the limit. Their hashes stay. */
 function withinLimits(pins: readonly Pin[], live: ReadonlyMap<string, LiveDefinition>): Pin[] {
   const isAbsent = ({ kind, name }: Pin): boolean => !live.has(definitionKey(kind, name));
-  const kept = new Set(pins.filter(isAbsent).slice(-maxAbsent));
+  const newestAbsent = new Set(pins.filter(isAbsent).slice(-maxAbsent));
   let characters = 0;
   return pins
-    .filter((pin) => !isAbsent(pin) || kept.has(pin))
+    .filter((pin) => !isAbsent(pin) || newestAbsent.has(pin))
     .map(({ definition, ...pin }) => {
       const size = definition === undefined ? 0 : canonicalJson(definition).length;
       if (definition === undefined || characters + size > maxDefinitions) return pin;

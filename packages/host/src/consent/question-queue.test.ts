@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { flushPromises } from "mcparley/testing";
-import { createQuestionQueue } from "./question-queue.ts";
+import { createQuestionQueue } from "./consent-parts.ts";
 
 const never = new AbortController().signal;
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { fileState } from "../state/file-state.ts";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
 import type { Rule } from "./policy.ts";
-import { rulesFile, rulesLifetime } from "./rules-file.ts";
+import { rulesFile, rulesLifetime } from "./rules.ts";
 
 async function reading(text: string): Promise<{ rules: readonly Rule[]; errors: string[] }> {
   const storage = memoryState();

@@ -3,7 +3,7 @@ import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
 import { consentFixture, never } from "./testing/consent-fixture.ts";
-import type { TrustAnswer, TrustRequest } from "../renderer/trust.ts";
+import type { TrustAnswer, TrustRequest } from "../renderer/renderer.ts";
 
 const target = "https://example.com/mcp?token=abc-secret";
 const subject = { server: "files", target };
@@ -27,10 +27,10 @@ test("a person is asked once, and the answer holds for the next host of the user
   const storage = memoryState();
   const renderer = answering("trust");
   const first = consentFixture({ renderer, storage });
-  await first.consent.requireTrust(subject, never);
-  await first.consent.requireTrust(subject, never);
+  await first.consent.trust.require(subject, never);
+  await first.consent.trust.require(subject, never);
   const second = consentFixture({ storage });
-  await second.consent.requireTrust(subject, never);
+  await second.consent.trust.require(subject, never);
   expect(renderer.requests).toHaveLength(1);
   expect(first.decisions).toEqual([
     { at: 1_000, subject: "trust", server: "files", outcome: "allowed", by: "person" },
@@ -43,9 +43,9 @@ test("a person is asked once, and the answer holds for the next host of the user
 test("the same name with another identity is asked for again, with the previous identity", async () => {
   const storage = memoryState();
   const renderer = answering("trust");
-  await consentFixture({ renderer, storage }).consent.requireTrust(subject, never);
+  await consentFixture({ renderer, storage }).consent.trust.require(subject, never);
   const later = consentFixture({ renderer, storage });
-  await later.consent.requireTrust({ server: "files", target: { command: "evil", args: ["--now"] } }, never);
+  await later.consent.trust.require({ server: "files", target: { command: "evil", args: ["--now"] } }, never);
   expect(renderer.requests[1]).toMatchObject({
     server: "files",
     identity: { kind: "command", command: ["evil", "--now"] },
@@ -57,8 +57,8 @@ test("the same name with another identity is asked for again, with the previous 
 test("a server whose name was never trusted has no previous identity, although other servers are trusted", async () => {
   const renderer = answering("trust");
   const { consent } = consentFixture({ renderer });
-  await consent.requireTrust(subject, never);
-  await consent.requireTrust({ server: "other", target: "https://other.example/mcp" }, never);
+  await consent.trust.require(subject, never);
+  await consent.trust.require({ server: "other", target: "https://other.example/mcp" }, never);
   expect(renderer.requests.at(1)).toMatchObject({ previous: undefined, remarks: [] });
 });
 
@@ -68,7 +68,7 @@ test("arguments that look like secrets are shown, and not stored", async () => {
   const named = ["--token", "abc-one", "--api-key=abc-two", "https://ann:abc-three@example.com"];
   const args = [...named, "abc-4f9a0b77c1d2e3f00d", "--verbose", "plain"];
   const { consent } = consentFixture({ storage, renderer });
-  await consent.requireTrust({ server: "files", target: { command: "serve", args } }, never);
+  await consent.trust.require({ server: "files", target: { command: "serve", args } }, never);
   expect(renderer.requests.at(0)?.identity.command).toEqual(["serve", ...args]);
   const stored = (await storage.read("trust.json"))!;
   expect(stored).not.toContain("abc-");
@@ -77,13 +77,13 @@ test("arguments that look like secrets are shown, and not stored", async () => {
 
 test("the same identity under another name is trusted", async () => {
   const { consent } = consentFixture({ renderer: answering("trust") });
-  await consent.requireTrust(subject, never);
-  await expect(consent.requireTrust({ ...subject, server: "renamed" }, never)).resolves.toBeUndefined();
+  await consent.trust.require(subject, never);
+  await expect(consent.trust.require({ ...subject, server: "renamed" }, never)).resolves.toBeUndefined();
 });
 
 test("without a renderer the server is denied, and the error has a cure", async () => {
   const { consent, decisions } = consentFixture();
-  await expect(consent.requireTrust(subject, never)).rejects.toMatchObject({
+  await expect(consent.trust.require(subject, never)).rejects.toMatchObject({
     code: "declined",
     message:
       'The server "files" was not started or connected to: the host has no renderer to ask the user. ' +
@@ -95,11 +95,11 @@ test("without a renderer the server is denied, and the error has a cure", async 
 test("a denial holds for the session, until it is forgotten", async () => {
   const renderer = answering("deny");
   const { consent, decisions, storage } = consentFixture({ renderer });
-  await expect(consent.requireTrust(subject, never)).rejects.toThrow("the user denied it");
-  await expect(consent.requireTrust(subject, never)).rejects.toThrow("Reconnect the server to be asked again");
+  await expect(consent.trust.require(subject, never)).rejects.toThrow("the user denied it");
+  await expect(consent.trust.require(subject, never)).rejects.toThrow("Reconnect the server to be asked again");
   expect(renderer.requests).toHaveLength(1);
   consent.forgetDenials("files");
-  await expect(consent.requireTrust(subject, never)).rejects.toThrow("the user denied it");
+  await expect(consent.trust.require(subject, never)).rejects.toThrow("the user denied it");
   expect(renderer.requests).toHaveLength(2);
   expect(decisions.map(({ by }) => by)).toEqual(["person", "remembered", "person"]);
   expect(await storage.read("trust.json")).toBeUndefined();
@@ -107,9 +107,9 @@ test("a denial holds for the session, until it is forgotten", async () => {
 
 test("the policy `configured` trusts, and servers in this process are always trusted", async () => {
   const configured = consentFixture({ policy: { trust: "configured" } });
-  await configured.consent.requireTrust(subject, never);
+  await configured.consent.trust.require(subject, never);
   const asking = consentFixture();
-  await asking.consent.requireTrust({ server: "own", target: createServer({ name: "own", version: "1.0.0" }) }, never);
+  await asking.consent.trust.require({ server: "own", target: createServer({ name: "own", version: "1.0.0" }) }, never);
   for (const { decisions } of [configured, asking]) {
     expect(decisions).toMatchObject([{ outcome: "allowed", by: "configuration" }]);
   }
@@ -126,8 +126,8 @@ test("questions for one server at once are one question, which ends when all cal
     },
   });
   const [first, second] = [new AbortController(), new AbortController()];
-  const one = consent.requireTrust(subject, first.signal);
-  const two = consent.requireTrust(subject, second.signal);
+  const one = consent.trust.require(subject, first.signal);
+  const two = consent.trust.require(subject, second.signal);
   while (signals.length === 0) await flushPromises();
   first.abort(new Error("one is gone"));
   await expect(one).rejects.toThrow("one is gone");
@@ -143,7 +143,7 @@ test.each([
   ["returns another action", () => ({ action: "yes" }) as never, undefined],
 ])("a renderer that %s denies", async (_what, trust, error) => {
   const { consent, errors, decisions } = consentFixture({ renderer: { trust } });
-  await expect(consent.requireTrust(subject, never)).rejects.toMatchObject({ code: "declined" });
+  await expect(consent.trust.require(subject, never)).rejects.toMatchObject({ code: "declined" });
   expect(errors).toEqual(error === undefined ? [] : [error]);
   expect(decisions).toMatchObject([{ outcome: "denied", by: "person" }]);
 });
@@ -155,8 +155,8 @@ test.each(["{", "[]", '{"version":2,"trusted":[]}', '{"version":1,"trusted":[{"h
     await storage.update("trust.json", () => text);
     const renderer = answering("trust");
     const { consent, errors } = consentFixture({ renderer, storage });
-    await consent.requireTrust(subject, never);
-    await consent.requireTrust(subject, never);
+    await consent.trust.require(subject, never);
+    await consent.trust.require(subject, never);
     expect(renderer.requests).toHaveLength(1);
     expect(errors[0]).toContain("The file trust.json of the host's state cannot be used");
     expect(await storage.read("trust.json")).toBe(text);

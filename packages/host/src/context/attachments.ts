@@ -1,10 +1,11 @@
+import { toError } from "../values/errors.ts";
 import { createHash } from "node:crypto";
 import type { ReadResourceResult } from "mcparley";
-import type { Awaitable } from "../values/awaitable.ts";
+import type { Awaitable } from "../values/types.ts";
 import { withoutDeepLevels } from "../values/map-texts.ts";
 import type { FilePart, Message, TextPart } from "../conversation/messages.ts";
-import { type TextLimits, serverTextParts } from "../conversation/long-text.ts";
-import { readContents } from "../conversation/server-content.ts";
+import { type TextLimits, serverTextParts } from "../conversation/server-text.ts";
+import { readContents } from "../conversation/tool-results.ts";
 import type { Attachment, ContextOptions, ResourceName, StoredAttachment } from "./conversation-context.ts";
 
 /** The parts of a host that attachments need. */
@@ -39,7 +40,7 @@ class AttachedResource {
     return { ...this.#name, isStale: this.#isStale, isFollowed: this.#isFollowed, error: this.#error };
   }
 
-  get stored(): StoredAttachment {
+  get storedForm(): StoredAttachment {
     return { ...this.#name, contentHash: this.#contentHash };
   }
 
@@ -59,7 +60,7 @@ class AttachedResource {
       return this.#add(result);
     } catch (error) {
       this.#isStale = true;
-      this.#error = error instanceof Error ? error : new Error(String(error));
+      this.#error = toError(error);
       throw error;
     }
   }
@@ -107,73 +108,78 @@ function resourceMessage(
   return { role: "user", content };
 }
 
-/** The attached resources of one conversation. */
-export interface Attachments {
-  attach(this: void, resource: ResourceName, options: ContextOptions): Promise<Attachment>;
-  detach(this: void, resource: ResourceName): Promise<boolean>;
-  refresh(this: void, options: ContextOptions): Promise<readonly Attachment[]>;
-  list(this: void): readonly Attachment[];
-  toJSON(this: void): readonly StoredAttachment[];
-  close(this: void): Promise<void>;
-}
-
-/** Returns the attachments of a conversation. Stored ones are followed and read with the first `refresh`. */
-export function createAttachments(parts: AttachmentParts, stored: readonly StoredAttachment[]): Attachments {
-  const resources = new Map(stored.map((entry) => [resourceKey(entry), new AttachedResource(parts, entry)]));
-  let isClosed = false;
+/** The attached resources of one conversation. Stored ones are followed and read with the first `refresh`. */
+export class Attachments {
+  readonly #parts: AttachmentParts;
+  readonly #resources: Map<string, AttachedResource>;
+  #isClosed = false;
   // One refresh at a time, because two would add the same content twice.
-  let refreshing: Promise<unknown> = Promise.resolve();
+  #refreshing: Promise<unknown> = Promise.resolve();
 
-  async function refreshAll(options: ContextOptions): Promise<readonly Attachment[]> {
-    const added: Attachment[] = [];
-    for (const resource of Array.from(resources.values())) {
-      options.signal?.throwIfAborted();
-      // The error is a member of the attachment. One unavailable resource must not prevent a run.
-      if (await resource.refresh(options).catch(() => false)) added.push(resource.current);
-    }
-    options.signal?.throwIfAborted();
-    return added;
+  constructor(parts: AttachmentParts, storedAttachments: readonly StoredAttachment[]) {
+    this.#parts = parts;
+    this.#resources = new Map(
+      storedAttachments.map((entry) => [resourceKey(entry), new AttachedResource(parts, entry)]),
+    );
   }
 
-  async function detach(name: ResourceName): Promise<boolean> {
-    const resource = resources.get(resourceKey(name));
-    resources.delete(resourceKey(name));
+  async attach({ server, uri }: ResourceName, options: ContextOptions): Promise<Attachment> {
+    if (this.#isClosed) throw new Error("The conversation is closed. Create a new one.");
+    const key = resourceKey({ server, uri });
+    if (this.#resources.has(key)) {
+      throw new Error(`The resource "${uri}" of the server "${server}" is attached already.`);
+    }
+    const resource = new AttachedResource(this.#parts, { server, uri, contentHash: undefined });
+    this.#resources.set(key, resource);
+    try {
+      await resource.refresh(options);
+      return resource.current;
+    } catch (error) {
+      // The user can have detached it and attached it again during the read.
+      if (this.#resources.get(key) === resource) this.#resources.delete(key);
+      await resource.detach();
+      throw error;
+    }
+  }
+
+  async detach(name: ResourceName): Promise<boolean> {
+    const resource = this.#resources.get(resourceKey(name));
+    this.#resources.delete(resourceKey(name));
     await resource?.detach();
     return resource !== undefined;
   }
 
-  return {
-    async attach({ server, uri }, options) {
-      if (isClosed) throw new Error("The conversation is closed. Create a new one.");
-      const key = resourceKey({ server, uri });
-      if (resources.has(key)) throw new Error(`The resource "${uri}" of the server "${server}" is attached already.`);
-      const resource = new AttachedResource(parts, { server, uri, contentHash: undefined });
-      resources.set(key, resource);
-      try {
-        await resource.refresh(options);
-        return resource.current;
-      } catch (error) {
-        // The user can have detached it and attached it again during the read.
-        if (resources.get(key) === resource) resources.delete(key);
-        await resource.detach();
-        throw error;
-      }
-    },
-    detach,
-    refresh(options) {
-      const next = refreshing.then(() => refreshAll(options));
-      refreshing = next.catch(() => {});
-      return next;
-    },
-    list: () => Array.from(resources.values(), ({ current }) => current),
-    toJSON: () => Array.from(resources.values(), ({ stored }) => stored),
-    async close() {
-      isClosed = true;
-      const open = Array.from(resources.values());
-      resources.clear();
-      await Promise.all(open.map((resource) => resource.detach()));
-    },
-  };
+  refresh(options: ContextOptions): Promise<readonly Attachment[]> {
+    const next = this.#refreshing.then(() => this.#refreshAll(options));
+    this.#refreshing = next.catch(() => {});
+    return next;
+  }
+
+  list(): readonly Attachment[] {
+    return Array.from(this.#resources.values(), ({ current }) => current);
+  }
+
+  toJSON(): readonly StoredAttachment[] {
+    return Array.from(this.#resources.values(), ({ storedForm }) => storedForm);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const resources = Array.from(this.#resources.values());
+    this.#resources.clear();
+    await Promise.all(resources.map((resource) => resource.detach()));
+  }
+
+  async #refreshAll(options: ContextOptions): Promise<readonly Attachment[]> {
+    const changedAttachments: Attachment[] = [];
+    for (const resource of Array.from(this.#resources.values())) {
+      options.signal?.throwIfAborted();
+      // The error is a member of the attachment. One unavailable resource must not prevent a run.
+      if (await resource.refresh(options).catch(() => false)) changedAttachments.push(resource.current);
+    }
+    options.signal?.throwIfAborted();
+    return changedAttachments;
+  }
 }
 
 function resourceKey({ server, uri }: ResourceName): string {

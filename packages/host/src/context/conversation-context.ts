@@ -1,7 +1,6 @@
 import type { JsonObject } from "mcparley";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { Message } from "../conversation/messages.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
+import type { ToolOutcome, Message } from "../conversation/messages.ts";
 
 /** The context of a conversation: its messages, attached resources and expanded prompts. */
 export interface Conversation {

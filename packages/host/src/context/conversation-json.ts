@@ -26,8 +26,8 @@ export function readConversationJson(json: unknown): ConversationJson {
   return {
     version: 1,
     messages: list(messages, "messages").map((message, index) => readMessage(message, `messages[${index}]`)),
-    attachments: list(attachments, "attachments").map((stored, index) =>
-      readAttachment(stored, `attachments[${index}]`),
+    attachments: list(attachments, "attachments").map((attachment, index) =>
+      readAttachment(attachment, `attachments[${index}]`),
     ),
   };
 }
@@ -50,12 +50,12 @@ function readMessage(value: unknown, path: string): Message {
 
 function checkParts(parts: unknown, path: string, types: ReadonlySet<unknown>): void {
   for (const [index, value] of list(parts, path).entries()) {
-    const at = `${path}[${index}]`;
-    const part = object(value, at);
+    const partPath = `${path}[${index}]`;
+    const part = object(value, partPath);
     if (!types.has(part.type)) {
-      throw new TypeError(`${at}.type must be ${[...types].join(", ")}; got ${String(part.type)}.`);
+      throw new TypeError(`${partPath}.type must be ${[...types].join(", ")}; got ${String(part.type)}.`);
     }
-    checkPart(part, at);
+    checkPart(part, partPath);
   }
 }
 

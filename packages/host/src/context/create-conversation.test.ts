@@ -1,9 +1,9 @@
 import type { GetPromptResult, PromptMessage, ReadResourceResult } from "mcparley";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import { createResultStore } from "../conversation/result-handles.ts";
-import { startRun } from "../loop/run.ts";
-import { answered, scriptedStream, testCatalogue, testParts, untilAborted } from "../loop/testing/run-fixtures.ts";
+import { ResultStore } from "../conversation/server-text.ts";
+import { ActiveRun } from "../loop/run.ts";
+import { answerStep, scriptedStream, testCatalogue, testParts, untilAborted } from "../loop/testing/run-fixtures.ts";
 import type { Conversation, ResourceName } from "./conversation-context.ts";
 import { type ConversationParts, type ServerCompletion, createConversation } from "./create-conversation.ts";
 
@@ -36,7 +36,7 @@ function testServer({ prompt = [] }: { prompt?: readonly PromptMessage[] } = {})
       completions.push(request);
       return Promise.resolve({ values: ["de", "x".repeat(3000), "key"] });
     },
-    results: createResultStore(),
+    results: new ResultStore(),
     secrets: { withoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
   };
   return {
@@ -370,14 +370,14 @@ describe("a run with a conversation", () => {
     await conversation.attach(note);
     conversation.user("What does it say?");
     change("note://1", "Second");
-    const model = scriptedStream([answered, answered]);
+    const model = scriptedStream([answerStep, answerStep]);
     const runParts = testParts(model.stream);
-    const end = await startRun(runParts, { conversation }).finished;
+    const end = await new ActiveRun(runParts, { conversation }).finished;
     expect(JSON.stringify(model.requests[0]?.messages)).toContain("Second");
     expect(conversation.messages).toEqual(end.messages);
     expect(conversation.messages.at(-1)).toMatchObject({ role: "assistant" });
     conversation.user("Thanks.");
-    await startRun(runParts, { conversation }).finished;
+    await new ActiveRun(runParts, { conversation }).finished;
     expect(model.requests[1]?.messages.slice(1)).toEqual(conversation.messages.slice(0, -1));
   });
 
@@ -388,10 +388,10 @@ describe("a run with a conversation", () => {
     const model = scriptedStream([
       async function* () {
         await conversation.attach(note);
-        yield* answered;
+        yield* answerStep;
       },
     ]);
-    await startRun(testParts(model.stream), { conversation }).finished;
+    await new ActiveRun(testParts(model.stream), { conversation }).finished;
     expect(conversation.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(textOf(conversation)).toContain("First");
   });
@@ -407,7 +407,7 @@ describe("a run with a conversation", () => {
         attachments: [note],
       },
     );
-    const run = startRun(testParts(scriptedStream([]).stream), { conversation, signal: controller.signal });
+    const run = new ActiveRun(testParts(scriptedStream([]).stream), { conversation, signal: controller.signal });
     await flushPromises();
     controller.abort();
     expect(await run.finished).toMatchObject({ reason: "cancelled", messages: [{ content: "Hello" }] });

@@ -1,10 +1,10 @@
-import type { CompleteResult, CompletionReference, GetPromptResult, JsonObject } from "mcparley";
+import { type CompleteResult, type CompletionReference, type JsonObject, printableJson } from "mcparley";
+import { type GetPromptResult, type PromptMessage, readPromptMessages } from "mcparley/client";
+import { isObject } from "@mcparley/internal/is-object";
 import type { Catalogue, CataloguePrompt, CatalogueTool } from "../catalogue/catalogue.ts";
-import type { Message } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/long-text.ts";
-import type { ResultStore } from "../conversation/result-handles.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import { type AttachmentParts, createAttachments } from "./attachments.ts";
+import type { Message, ToolOutcome, TextPart } from "../conversation/messages.ts";
+import { type TextLimits, type ResultStore, serverTextParts, escapeTags } from "../conversation/server-text.ts";
+import { type AttachmentParts, Attachments } from "./attachments.ts";
 import type {
   Completion,
   CompletionRequest,
@@ -12,12 +12,11 @@ import type {
   ContextOptions,
   Conversation,
 } from "./conversation-context.ts";
-import type { SecretFilter } from "../values/without-secrets.ts";
+import type { SecretFilter } from "../values/types.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { readConversationJson } from "./conversation-json.ts";
-import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
-import { userCallMessage } from "./user-call.ts";
+import { readBlocks, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a host that a conversation needs. */
 export interface ConversationParts extends Pick<AttachmentParts, "readResource" | "watch"> {
@@ -53,12 +52,12 @@ export interface ServerCompletion {
 }
 
 /** Returns an empty conversation, or the one that `toJSON` stored. Throws a `TypeError` if the stored one is invalid. */
-export function createConversation(parts: ConversationParts, stored?: unknown): Conversation {
-  const json = stored === undefined ? undefined : readConversationJson(stored);
+export function createConversation(parts: ConversationParts, storedConversation?: unknown): Conversation {
+  const json = storedConversation === undefined ? undefined : readConversationJson(storedConversation);
   const limits: TextLimits = { maxBytes: parts.maxTextBytes ?? 32 * 1024, store: parts.results };
   let messages: readonly Message[] = json?.messages ?? [];
-  const add = (...added: readonly Message[]): void => void (messages = [...messages, ...added]);
-  const attachments = createAttachments(
+  const add = (...newMessages: readonly Message[]): void => void (messages = [...messages, ...newMessages]);
+  const attachments = new Attachments(
     { readResource: parts.readResource, watch: parts.watch, limits, addMessage: add },
     json?.attachments ?? [],
   );
@@ -79,14 +78,14 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
       checkTemplate(parts.catalogue(), { server, uriTemplate });
       return attachments.attach({ server, uri: expandTemplate(uriTemplate, variables) }, options);
     },
-    detach: attachments.detach,
+    detach: (resource) => attachments.detach(resource),
     refresh: (options = {}) => attachments.refresh(options),
     async prompt(name, args = {}, options = {}) {
       const prompt = promptNamed(parts.catalogue(), name);
       checkPromptArguments(prompt, args);
-      const expanded = promptMessages(prompt, await parts.getPrompt(name, args, options), limits);
-      add(...expanded);
-      return expanded;
+      const promptParts = promptMessages(prompt, await parts.getPrompt(name, args, options), limits);
+      add(...promptParts);
+      return promptParts;
     },
     async callTool(name, args, options = {}) {
       const call = { tool: toolNamed(parts.catalogue(), name), arguments: args };
@@ -154,16 +153,99 @@ interface CompletionTarget {
   readonly names: ReadonlySet<string>;
 }
 
-function completionTarget(catalogue: Catalogue, of: CompletionRequest["of"]): CompletionTarget {
-  if (typeof of === "string") {
-    const { server, prompt } = promptNamed(catalogue, of);
+function completionTarget(catalogue: Catalogue, target: CompletionRequest["of"]): CompletionTarget {
+  if (typeof target === "string") {
+    const { server, prompt } = promptNamed(catalogue, target);
     const names = new Set(argumentsOf(prompt).map(({ name }) => name));
     return { server, ref: { type: "ref/prompt", name: prompt.name }, names };
   }
-  checkTemplate(catalogue, of);
+  checkTemplate(catalogue, target);
   return {
-    server: of.server,
-    ref: { type: "ref/resource", uri: of.uriTemplate },
-    names: new Set(templateVariables(of.uriTemplate).map(({ name }) => name)),
+    server: target.server,
+    ref: { type: "ref/resource", uri: target.uriTemplate },
+    names: new Set(templateVariables(target.uriTemplate).map(({ name }) => name)),
   };
+}
+
+const MAX_MESSAGES = 200;
+
+/** Returns the arguments of a prompt that have a name. The entries of the list can have any type. */
+function argumentsOf(prompt: CataloguePrompt["prompt"]): { name: string; isRequired: boolean }[] {
+  const entries: readonly unknown[] = prompt.arguments ?? [];
+  return entries.flatMap((argument) =>
+    isObject(argument) && typeof argument.name === "string"
+      ? [{ name: argument.name, isRequired: argument.required === true }]
+      : [],
+  );
+}
+
+/** Checks the arguments of a prompt. Throws a `TypeError` that names the missing and unknown ones. */
+function checkPromptArguments({ name, prompt }: CataloguePrompt, args: Readonly<Record<string, string>>): void {
+  const argNames = Object.keys(args);
+  const promptArguments = argumentsOf(prompt);
+  const missing = promptArguments.filter((argument) => argument.isRequired && !argNames.includes(argument.name));
+  if (missing.length > 0) {
+    throw new TypeError(
+      `The prompt "${name}" requires the arguments ${missing.map((argument) => argument.name).join(", ")}.`,
+    );
+  }
+  const names = new Set(promptArguments.map((argument) => argument.name));
+  const unknown = argNames.filter((argument) => !names.has(argument));
+  if (unknown.length > 0) {
+    const all = names.size === 0 ? "It has no arguments." : `It has: ${[...names].join(", ")}.`;
+    throw new TypeError(`The prompt "${name}" has no arguments ${unknown.join(", ")}. ${all}`);
+  }
+}
+
+/**
+ * Returns the messages of an expanded prompt for a conversation, labelled with their origin. The roles are kept. A role other than
+ * `assistant` becomes `user`, so that a server cannot write a system message.
+ */
+function promptMessages(prompt: CataloguePrompt, result: GetPromptResult, limits: TextLimits): Message[] {
+  const messages = readPromptMessages(result.messages);
+  if (messages.length > MAX_MESSAGES) {
+    throw new RangeError(
+      `The prompt "${prompt.name}" has ${messages.length} messages. A prompt may have ${MAX_MESSAGES}.`,
+    );
+  }
+  return messages.map((message) => promptMessage(prompt, message, limits));
+}
+
+function promptMessage(
+  { server, prompt }: CataloguePrompt,
+  { role, content }: PromptMessage,
+  limits: TextLimits,
+): Message {
+  const { text, files } = readBlocks([content]);
+  // The user chose the prompt, but not the content of a resource in it.
+  const isResource = content.type === "resource";
+  const kind = isResource ? "resource" : "prompt";
+  const origin = { server, name: isResource ? content.resource.uri : prompt.name };
+  const texts = text === "" ? [] : serverTextParts({ kind, origin, text }, limits);
+  if (role !== "assistant") return { role: "user", content: [...texts, ...files] };
+  // Model providers accept no files in messages of the model.
+  const remarks = files.map(({ mediaType }): TextPart => ({
+    type: "text",
+    text: `[A file of type ${mediaType} was left out.]`,
+  }));
+  return { role: "assistant", content: [...texts, ...remarks] };
+}
+
+/**
+ * Returns the message about a call that the user made: a sentence with the tool and the arguments that were sent, and then the content
+ * that a model would receive as the result. Returns undefined if the call has no result of the server.
+ */
+function userCallMessage(
+  { tool: { name, server, tool }, arguments: args }: { tool: CatalogueTool; arguments: JsonObject },
+  outcome: ToolOutcome,
+  limits: TextLimits,
+): Message | undefined {
+  if (outcome.status !== "result") return undefined;
+  // A message of the user has no call id.
+  const { content, isError } = toResultPart({ callId: "", name, origin: { server, name: tool.name } }, outcome, limits);
+  // The arguments can contain text that the user copied from a server.
+  const json = escapeTags(printableJson(outcome.editedArguments ?? args));
+  const result = isError ? "The tool returned this error:" : "The result is:";
+  const sentence = `The user called the tool ${name} with the arguments ${json}. ${result}`;
+  return { role: "user", content: [{ type: "text", text: sentence }, ...content] };
 }

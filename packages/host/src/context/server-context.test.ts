@@ -3,9 +3,9 @@ import { prompt, resource, createServer, tool } from "mcparley/server";
 import { expect, test } from "vitest";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
-import { createResultStore } from "../conversation/result-handles.ts";
-import { startRun } from "../loop/run.ts";
-import { answered, call, finish, scriptedStream, testParts } from "../loop/testing/run-fixtures.ts";
+import { ResultStore } from "../conversation/server-text.ts";
+import { ActiveRun } from "../loop/run.ts";
+import { answerStep, call, finish, scriptedStream, testParts } from "../loop/testing/run-fixtures.ts";
 import { type ConversationParts, createConversation } from "./create-conversation.ts";
 
 const texts = new Map([["1", "Buy milk."]]);
@@ -64,7 +64,7 @@ function clientParts(client: Client, catalogue: Catalogue): ConversationParts {
     complete: ({ ref, argument, context }, options) =>
       client.complete(ref, { ...argument }, { ...options, ...(context ? { context: { ...context } } : {}) }),
     callTool: () => Promise.reject(new Error("Only the model calls tools.")),
-    results: createResultStore(),
+    results: new ResultStore(),
     secrets: { withoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
   };
 }
@@ -89,9 +89,9 @@ test.each(["2025-11-25", "2026-07-28"])("a conversation with a server of revisio
     status: "result",
     result: await client.callToolResult(tool.tool.name, args, { signal }),
   });
-  const model = scriptedStream([[call("read"), finish("tool-calls")], answered]);
+  const model = scriptedStream([[call("read"), finish("tool-calls")], answerStep]);
   const parts = testParts(model.stream, { callTool, catalogue: () => catalogue });
-  const { reason, messages } = await startRun(parts, { conversation }).finished;
+  const { reason, messages } = await new ActiveRun(parts, { conversation }).finished;
   expect(reason).toBe("answered");
   expect(messages.map(({ role }) => role)).toEqual(["user", "user", "user", "assistant", "tool", "assistant"]);
   expect(messages.map((message) => JSON.stringify(message))).toEqual([

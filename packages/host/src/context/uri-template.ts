@@ -28,13 +28,16 @@ export interface TemplateVariable {
  */
 export function templateVariables(template: string): TemplateVariable[] {
   if (template.length > MAX_LENGTH) return [];
-  const found = [...template.matchAll(/\{([+#./;?&]?)([^{}]*)\}/g)].flatMap(([, operator = "", list = ""]) =>
+  const occurrences = [...template.matchAll(/\{([+#./;?&]?)([^{}]*)\}/g)].flatMap(([, operator = "", list = ""]) =>
     list
       .split(",")
       .map((spec) => ({ name: spec.replace(/(?:\*|:\d+)$/, "").trim(), isRequired: /^\+?$/.test(operator) })),
   );
-  const names = new Set(found.map(({ name }) => name));
-  return [...names].map((name) => ({ name, isRequired: found.some((one) => one.name === name && one.isRequired) }));
+  const names = new Set(occurrences.map(({ name }) => name));
+  return [...names].map((name) => ({
+    name,
+    isRequired: occurrences.some((one) => one.name === name && one.isRequired),
+  }));
 }
 
 /**
@@ -46,10 +49,12 @@ export function expandTemplate(
   variables: Readonly<Record<string, string | readonly string[]>>,
 ): string {
   if (template.length > MAX_LENGTH) throw new RangeError(`The URI template is longer than ${MAX_LENGTH} characters.`);
-  const known = templateVariables(template);
-  const names = known.map(({ name }) => name);
+  const templateVars = templateVariables(template);
+  const names = templateVars.map(({ name }) => name);
   const valuesByName = new Map(Object.entries(variables));
-  const missing = known.filter(({ name, isRequired }) => isRequired && !valuesByName.has(name)).map(({ name }) => name);
+  const missing = templateVars
+    .filter(({ name, isRequired }) => isRequired && !valuesByName.has(name))
+    .map(({ name }) => name);
   if (missing.length > 0)
     throw new TypeError(`The template "${template}" requires the variables ${missing.join(", ")}.`);
   const unknown = [...valuesByName.keys()].filter((name) => !names.includes(name));

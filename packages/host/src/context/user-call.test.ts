@@ -2,9 +2,8 @@ import type { CallToolResult } from "mcparley/client";
 import { expect, test } from "vitest";
 import { readResult } from "../loop/read-result.ts";
 import { testCatalogue, testTool, textOutcome } from "../loop/testing/run-fixtures.ts";
-import type { Message } from "../conversation/messages.ts";
-import { createResultStore } from "../conversation/result-handles.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
+import type { Message, ToolOutcome } from "../conversation/messages.ts";
+import { ResultStore } from "../conversation/server-text.ts";
 import { toResultPart } from "../conversation/tool-results.ts";
 import { type ConversationParts, createConversation } from "./create-conversation.ts";
 
@@ -26,7 +25,7 @@ function partsWith(outcome: ToolOutcome): ConversationParts & { readonly calls: 
     watch: () => undefined,
     getPrompt: unused,
     complete: unused,
-    results: createResultStore(),
+    results: new ResultStore(),
     secrets: { withoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
   };
 }

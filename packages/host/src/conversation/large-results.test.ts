@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { expectLinearTime } from "../../../../tests/support/linear-time.ts";
-import { createResultStore } from "./result-handles.ts";
+import { ResultStore } from "./server-text.ts";
 import { toResultPart } from "./tool-results.ts";
 
 const call = { callId: "c1", name: "notes_read", origin: { server: "notes", name: "read" } };
 const maxBytes = 32 * 1024;
 
 function convert(content: unknown, structuredContent?: unknown) {
-  const store = createResultStore();
+  const store = new ResultStore();
   const result = { content, ...(structuredContent !== undefined && { structuredContent }) } as never;
   const part = toResultPart(call, { status: "result", result }, { maxBytes, store });
   return { part, store };

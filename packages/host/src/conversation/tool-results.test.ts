@@ -1,7 +1,7 @@
 import type { ContentBlock } from "mcparley/client";
 import { describe, expect, test } from "vitest";
 import type { ToolResultPart } from "./messages.ts";
-import { createResultStore } from "./result-handles.ts";
+import { ResultStore } from "./server-text.ts";
 import { readResult } from "../loop/read-result.ts";
 import { toResultPart } from "./tool-results.ts";
 import { textOutcome } from "../loop/testing/run-fixtures.ts";
@@ -14,7 +14,7 @@ function convert(
   { structuredContent, maxBytes = 32 * 1024 }: { structuredContent?: unknown; maxBytes?: number } = {},
 ): ToolResultPart {
   const result = structuredContent === undefined ? { content } : { content, structuredContent };
-  const limits = { maxBytes, store: createResultStore() };
+  const limits = { maxBytes, store: new ResultStore() };
   return toResultPart(call, { status: "result", result }, limits);
 }
 
@@ -95,7 +95,7 @@ describe("content", () => {
 
 describe("a long text", () => {
   function long(text: string, maxBytes = 1024) {
-    const store = createResultStore();
+    const store = new ResultStore();
     const limits = { maxBytes, store };
     const part = toResultPart(call, textOutcome(text), limits);
     const handle = /"handle": "(r_[^"]+)"/.exec(textOf(part))?.[1] ?? "";
@@ -178,16 +178,11 @@ test("structured content of many thousand levels is shortened, and the text besi
 });
 
 test("after an exception of the host the model knows that the server may have run the call", () => {
-  const limits = {
-    maxBytes: 5,
-    store: {
-      ...createResultStore(),
-      keep: () => {
-        throw new Error("A defect of the host.");
-      },
-    },
+  const store = new ResultStore();
+  store.keep = () => {
+    throw new Error("A defect of the host.");
   };
-  const part = toResultPart(call, textOutcome("a text"), limits);
+  const part = toResultPart(call, textOutcome("a text"), { maxBytes: 5, store });
   expect(part.isError).toBe(true);
   expect(textOf(part)).toBe(
     "The host failed to read the result. The server may have run the call. A defect of the host.",
@@ -195,7 +190,7 @@ test("after an exception of the host the model knows that the server may have ru
 });
 
 describe("structured content that does not match the output schema", () => {
-  const limits = { maxBytes: 1000, store: createResultStore() };
+  const limits = { maxBytes: 1000, store: new ResultStore() };
   const mismatch = 'The result of the tool "read" does not match </server-text>.';
   const remark =
     "The server has run the call. Its content was not checked, and its structured content was left out. " +

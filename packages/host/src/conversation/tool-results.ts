@@ -1,10 +1,16 @@
+import { toError } from "../values/errors.ts";
 import { isDeepStrictEqual } from "node:util";
-import { type CallToolResult, readContent } from "mcparley/client";
-import type { ToolOutcome } from "./tool-outcome.ts";
-import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.ts";
-import { type TextLimits, serverTextParts } from "./long-text.ts";
-import { type ReadContent, readBlocks } from "./server-content.ts";
-import { escapeTags } from "./server-text.ts";
+import { isLooseBase64 } from "@mcparley/internal/base64";
+import { Buffer } from "node:buffer";
+import {
+  type CallToolResult,
+  readContent,
+  type ContentBlock,
+  type ResourceContents,
+  readResourceContents,
+} from "mcparley/client";
+import type { ToolOutcome, FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.ts";
+import { type TextLimits, serverTextParts, escapeTags } from "./server-text.ts";
 import { withoutDeepLevels } from "../values/map-texts.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
@@ -21,14 +27,15 @@ export interface ResultOf {
  * handles.
  */
 export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextLimits): ToolResultPart {
-  const labelled = (text: string): TextPart[] => serverTextParts({ kind: "result", origin: call.origin, text }, limits);
+  const toLabelledParts = (text: string): TextPart[] =>
+    serverTextParts({ kind: "result", origin: call.origin, text }, limits);
   if (outcome.status === "denied") {
     return hostResult(call, `The call was not run, because consent was denied. ${outcome.message}`);
   }
   if (outcome.status === "failed") {
     const effect = outcome.mayHaveRun ? "The server may have run it." : "The server did not run it.";
     const remark: TextPart = { type: "text", text: `The call failed. ${effect}` };
-    return part(call, [remark, ...labelled(outcome.message)], true);
+    return part(call, [remark, ...toLabelledParts(outcome.message)], true);
   }
   const { result, mismatch } = outcome;
   try {
@@ -39,12 +46,12 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
       ? [{ type: "text" as const, text: "The tool returned no content." }]
       : text === ""
         ? []
-        : labelled(text);
+        : toLabelledParts(text);
     const remarks = mismatch === undefined ? [] : [uncheckedRemark(effect, mismatch)];
     return part(call, [...texts, ...files, ...remarks], result.isError === true);
   } catch (error) {
     // The server has run the call, and a model that does not know it would repeat the call.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toError(error).message;
     return hostResult(call, `The host failed to read the result. The server may have run the call. ${reason}`);
   }
 }
@@ -102,4 +109,101 @@ function isJsonOf(text: string, structuredContent: unknown): boolean {
   } catch {
     return false;
   }
+}
+
+/** Content of a server: one text, and the files that a model can read. */
+export interface ReadContent {
+  readonly text: string;
+  readonly files: readonly FilePart[];
+}
+
+/** Media types that all large model providers read. A file of another type could make each later request fail. */
+const fileTypes = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "audio/wav",
+  "audio/mpeg",
+  "audio/mp3",
+  "application/pdf",
+]);
+/** Maximum bytes of a file, and of all files of one result. */
+const MAX_FILE_BYTES = 5 * 1024 * 1024;
+const MAX_FILES_BYTES = 20 * 1024 * 1024;
+const MAX_FILES = 20;
+
+/** Reads content blocks: the result of a tool, or the message of a prompt. Unknown and broken blocks become text. */
+export function readBlocks(blocks: unknown): ReadContent {
+  const reader = new ContentReader();
+  for (const block of readContent(blocks)) reader.addBlock(block);
+  return reader.content;
+}
+
+/** Reads the contents of a resource. Broken parts become text. */
+export function readContents(contents: unknown): ReadContent {
+  const reader = new ContentReader();
+  const parts = readResourceContents(contents);
+  for (const part of parts) reader.addResource(part, { hasHeading: parts.length > 1 });
+  return reader.content;
+}
+
+class ContentReader {
+  readonly #texts: string[] = [];
+  readonly #files: FilePart[] = [];
+  #fileBytes = 0;
+
+  get content(): ReadContent {
+    return { text: this.#texts.join("\n"), files: this.#files };
+  }
+
+  addBlock(block: ContentBlock): void {
+    if (block.type === "text") this.#texts.push(block.text);
+    else if (block.type === "resource") this.addResource(block.resource, { hasHeading: true });
+    else if (block.type === "resource_link") this.#texts.push(linkLine(block));
+    else this.#addFile(block.type, block.mimeType, block.data);
+  }
+
+  addResource(resource: ResourceContents, { hasHeading }: { hasHeading: boolean }): void {
+    const { uri, mimeType } = resource;
+    const text = "text" in resource ? resource.text : textOfBlob(resource.blob, mimeType);
+    if (text === undefined && "blob" in resource) return this.#addFile(uri, mimeType, resource.blob);
+    if (hasHeading) this.#texts.push(`Resource ${uri}${mimeType === undefined ? "" : ` (${mimeType})`}:`);
+    this.#texts.push(text ?? "");
+  }
+
+  /** Adds a file, or a remark in its place. */
+  #addFile(name: string, mediaType: string | undefined, data: string): void {
+    const bytes = Buffer.byteLength(data, "base64");
+    const type = mediaType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+    const problem = this.#fileProblem(type, data, bytes);
+    if (problem !== undefined) {
+      this.#texts.push(`[${name}, ${mediaType || "no media type"}, ${bytes} bytes: left out, because ${problem}]`);
+      return;
+    }
+    this.#fileBytes += bytes;
+    this.#files.push({ type: "file", mediaType: type, data });
+  }
+
+  #fileProblem(type: string, data: string, bytes: number): string | undefined {
+    if (!fileTypes.has(type)) return "models cannot read this media type";
+    if (bytes > MAX_FILE_BYTES) return `a file may have ${MAX_FILE_BYTES} bytes`;
+    if (this.#files.length >= MAX_FILES) return `a result may have ${MAX_FILES} files`;
+    if (this.#fileBytes + bytes > MAX_FILES_BYTES)
+      return `the files of a result may have ${MAX_FILES_BYTES} bytes in total`;
+    if (bytes === 0 || !isLooseBase64(data)) return "its data is not base64";
+    return undefined;
+  }
+}
+
+function linkLine({ uri, name, mimeType, description }: ContentBlock & { type: "resource_link" }): string {
+  const type = mimeType === undefined ? "" : ` (${mimeType})`;
+  return `Link to resource ${uri}, name ${name}${type}${description === undefined ? "" : `: ${description}`}`;
+}
+
+/** Returns the text of a blob with a media type of text. */
+function textOfBlob(blob: string, mimeType: string | undefined): string | undefined {
+  const type = mimeType?.split(";", 1)[0]?.trim().toLowerCase();
+  const isText = type !== undefined && /^text\/|^application\/(?:.+\+)?(?:json|xml)$/.test(type);
+  return isText ? Buffer.from(blob, "base64").toString("utf8") : undefined;
 }

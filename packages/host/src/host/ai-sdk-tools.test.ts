@@ -1,7 +1,7 @@
 import { type ToolSet, generateText, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, test } from "vitest";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
+import type { ToolOutcome } from "../conversation/messages.ts";
 import type { Host } from "./host.ts";
 import { toAiSdkTools } from "./ai-sdk-tools.ts";
 import { testCatalogue, testTool, textOutcome } from "../loop/testing/run-fixtures.ts";

@@ -2,13 +2,12 @@ import { isObject } from "@mcparley/internal/is-object";
 import type { JsonObject } from "mcparley";
 import type { Host } from "./host.ts";
 import type { FilePart, TextPart, ToolResultPart } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/long-text.ts";
+import { type TextLimits, ResultStore } from "../conversation/server-text.ts";
 import { readResult, readResultTool } from "../loop/read-result.ts";
 import { toModelTool } from "../loop/stable-tools.ts";
-import type { WithoutSecrets } from "../values/without-secrets.ts";
+import type { WithoutSecrets } from "../values/types.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { toResultPart } from "../conversation/tool-results.ts";
-import { type ResultStore, createResultStore } from "../conversation/result-handles.ts";
 
 /** Options of `toAiSdkTools`. */
 export interface AiSdkToolsOptions {
@@ -126,7 +125,7 @@ const stores = new WeakMap<AiSdkHost, ResultStore>();
 
 /** Returns the long results of a host. They stay readable after a second call of `toAiSdkTools`. */
 function storeOf(host: AiSdkHost): ResultStore {
-  const store = stores.get(host) ?? createResultStore();
+  const store = stores.get(host) ?? new ResultStore();
   stores.set(host, store);
   return store;
 }

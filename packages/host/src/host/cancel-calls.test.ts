@@ -1,7 +1,7 @@
 import { createServer, tool } from "mcparley/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { callStep, scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { createHost } from "./create-host.ts";

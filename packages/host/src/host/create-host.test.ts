@@ -6,9 +6,8 @@ import { fakeClock } from "mcparley/testing";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { Decision } from "../consent/policy.ts";
-import type { HostEvent } from "./host-events.ts";
+import type { HostEvent, HostOptions } from "./host.ts";
 import type { RunEvent } from "../loop/run-events.ts";
-import type { HostOptions } from "./host-options.ts";
 import { callStep, scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { createHost } from "./create-host.ts";
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
 import { createCall, missingServer } from "../calls/call.ts";
-import { completionCall, promptCall, resourceCall } from "../calls/read-calls.ts";
 import { type CallTool, toolCall } from "../calls/tool-call.ts";
 import type { Host } from "./host.ts";
 import type { HostParts } from "./host-parts.ts";
@@ -43,10 +42,33 @@ export function hostCalls({ consent, catalogue, secrets }: HostParts, servers: H
       async getPrompt(name, args = {}, options = {}) {
         const prompt = catalogue.current.prompt(name);
         if (!prompt) throw missing("prompt", name);
-        return call(promptCall(prompt, args), options);
+        const { server, prompt: definition } = prompt;
+        return call(
+          {
+            server,
+            method: "prompts/get",
+            name: definition.name,
+            send: (client, request) => client.getPrompt(definition.name, args, request),
+          },
+          options,
+        );
       },
-      readResource: (server, uri, options) => call(resourceCall(server, uri), options),
-      complete: (server, request, options) => call(completionCall(server, request), options),
+      readResource: (server, uri, options) =>
+        call(
+          { server, method: "resources/read", name: uri, send: (client, request) => client.readResource(uri, request) },
+          options,
+        ),
+      complete: (server, { ref, argument, context }, options) =>
+        call(
+          {
+            server,
+            method: "completion/complete",
+            name: argument.name,
+            send: (client, request) =>
+              client.complete(ref, { ...argument }, { ...request, ...(context && { context }) }),
+          },
+          options,
+        ),
       watch: (resource, listener) => watch(servers, resource, listener),
     },
   };
@@ -60,12 +82,12 @@ async function watch(
 ): Promise<() => void> {
   const server = servers.usable(name);
   if (!server) throw new LocalError("invalid_target", missingServer(name));
-  if (server.info && !server.info.capabilities.resources?.subscribe) {
+  if (server.public.info && !server.public.info.capabilities.resources?.subscribe) {
     const message = `The server ${JSON.stringify(name)} does not send updates of resources.`;
     throw new LocalError("not_capable", message);
   }
-  const { stop, opened } = server.watch(uri, listener);
-  await opened;
+  const { stop, acknowledgment } = server.watch(uri, listener);
+  await acknowledgment;
   return stop;
 }
 

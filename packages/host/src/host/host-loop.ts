@@ -1,18 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
 import { readArguments } from "../catalogue/arguments.ts";
-import { type ConversationParts, createConversation } from "../context/create-conversation.ts";
 import type { Conversation } from "../context/conversation-context.ts";
-import { createResultStore } from "../conversation/result-handles.ts";
-import { type RunParts, startRun } from "../loop/run.ts";
+import { type ConversationParts, createConversation } from "../context/create-conversation.ts";
+import { ResultStore } from "../conversation/server-text.ts";
+import { type RunParts, ActiveRun } from "../loop/run.ts";
 import type { Run } from "../loop/run-events.ts";
+import { chooseModel } from "../model/language-model.ts";
 import { createToolSearch } from "../search/tool-search.ts";
-import { chooseModel } from "../model/choose-model.ts";
 import type { Host } from "./host.ts";
 import type { HostCalls } from "./host-calls.ts";
-import type { HostContext } from "./host-context.ts";
 import type { HostParts } from "./host-parts.ts";
-import { modelStream } from "./model-stream.ts";
 import type { HostServers } from "./host-servers.ts";
 
 /** The runs and the conversations of a host. */
@@ -21,15 +19,10 @@ export interface HostLoop extends Pick<Host, "run" | "conversation"> {
   close(this: void): Promise<void>;
 }
 
-interface LoopParts {
-  readonly servers: HostServers;
-  readonly calls: HostCalls;
-  readonly context: HostContext;
-}
-
 /** Returns the functions that run the model and make conversations. */
-export function hostLoop(parts: HostParts, { servers, calls, context }: LoopParts): HostLoop {
-  const results = createResultStore();
+export function hostLoop(parts: HostParts, servers: HostServers, calls: HostCalls): HostLoop {
+  const { context } = parts;
+  const results = new ResultStore();
   const search = createToolSearch();
   const runs = new Set<Run>();
   const conversations = new Set<Conversation>();
@@ -38,52 +31,53 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
     if (isClosed) throw new LocalError("closed", "The host is closed. Create a new one.");
   };
   return {
-    run(options) {
+    run(settings) {
       checkOpen();
-      const started = startRun({ ...runParts(parts, { servers, calls, context }), results, search }, options);
-      const forget = options.messages && context.add({ messages: options.messages });
-      runs.add(started);
-      void started.finished.then(() => {
+      const run = new ActiveRun({ ...runParts(parts, servers, calls), results, search }, settings);
+      const forget = settings.messages && context.add({ messages: settings.messages });
+      runs.add(run);
+      void run.finished.then(() => {
         forget?.();
-        runs.delete(started);
+        runs.delete(run);
       });
-      return started;
+      return run;
     },
     conversation(stored) {
       checkOpen();
       const onClosed = (): void => {
         forget();
-        conversations.delete(made);
+        conversations.delete(conversation);
       };
-      const made = createConversation({ ...conversationParts(parts, calls), results, onClosed }, stored);
-      const forget = context.add(made);
-      conversations.add(made);
-      return made;
+      const conversation = createConversation({ ...conversationParts(parts, calls), results, onClosed }, stored);
+      const forget = context.add(conversation);
+      conversations.add(conversation);
+      return conversation;
     },
     async close() {
       isClosed = true;
-      for (const running of runs) running.cancel();
+      for (const run of runs) run.cancel();
       calls.close();
       await Promise.all([...runs].map(({ finished }) => finished));
-      await Promise.all([...conversations].map((open) => open.close()));
+      await Promise.all([...conversations].map((conversation) => conversation.close()));
     },
   };
 }
 
 /** Returns the parts of a run. Throws if the host has no model. */
-function runParts(parts: HostParts, { servers, calls }: LoopParts): Omit<RunParts, "results" | "search"> {
-  const { model } = parts.options;
-  if (!model) throw new TypeError("The host has no model. Pass `model` to createHost.");
-  const used = chooseModel(model);
-  const stream = modelStream(parts, undefined);
+function runParts(parts: HostParts, servers: HostServers, calls: HostCalls): Omit<RunParts, "results" | "search"> {
+  const { options, secrets, clock } = parts;
+  if (!options.model) throw new TypeError("The host has no model. Pass `model` to createHost.");
+  const model = chooseModel(options.model);
+  const stream = parts.streamFor(undefined);
   return {
-    stream: (request) => stream(used, request),
+    stream: (request) => stream(model, request),
     catalogue: () => parts.catalogue.current,
     callTool: calls.callTool,
     readArguments: (text, { tool }) => readArguments(text, tool.inputSchema),
-    instructions: () => instructionsOf(servers),
-    secrets: parts.secrets,
-    clock: parts.clock,
+    instructions: () =>
+      servers.all().flatMap(({ name, instructions: text }) => (text === undefined ? [] : { server: name, text })),
+    secrets,
+    clock,
     ready: (signal) => servers.ready({ signal }),
   };
 }
@@ -100,10 +94,4 @@ function conversationParts(parts: HostParts, calls: HostCalls): Omit<Conversatio
     complete: ({ server, context, ...request }, options) =>
       complete(server, { ...request, ...(context && { context: { ...context } }) }, options),
   };
-}
-
-function instructionsOf(servers: HostServers): { server: string; text: string }[] {
-  return servers
-    .all()
-    .flatMap(({ name, instructions }) => (instructions === undefined ? [] : [{ server: name, text: instructions }]));
 }

@@ -1,14 +1,21 @@
-import type { JsonObject, GetPromptResult, ReadResourceResult } from "mcparley";
-import type { CompleteResult, Root } from "mcparley/client";
-import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
+import type { JsonObject, GetPromptResult, ReadResourceResult, Clock, Implementation } from "mcparley";
+import type { CompleteResult, Root, LoggingMessage } from "mcparley/client";
+import type { CredentialStorage } from "mcparley/node";
+import type { OAuthOptions, SignIn } from "mcparley/auth";
+import type { Catalogue, CatalogueChange, SchemaLoss } from "../catalogue/catalogue.ts";
+import type { ToolOutcome } from "../conversation/messages.ts";
 import type { Conversation } from "../context/conversation-context.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { HostCompletion } from "../calls/read-calls.ts";
-import type { HostEvent } from "./host-events.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
+import type { HostCompletion } from "../calls/call.ts";
 import type { Run, RunOptions } from "../loop/run-events.ts";
-import type { ServerEntry } from "../servers/server-entry.ts";
-import type { HostServer } from "../servers/host-server.ts";
+import type { ServerEntry, HostServer } from "../servers/server-entry.ts";
+import type { Policy, DecisionRecord } from "../consent/policy.ts";
+import type { InputLimits } from "../input/input-context.ts";
+import type { ModelSetting } from "../model/language-model.ts";
+import type { ProviderName } from "../catalogue/providers.ts";
+import type { Renderer } from "../renderer/renderer.ts";
+import type { ModelRetry } from "../model/stream-model.ts";
+import type { ServerEvent } from "../supervision/server-state.ts";
 
 /** A host: the servers, the consent and the model of one user. */
 export interface Host {
@@ -77,3 +84,97 @@ export interface HostCallOptions {
   /** Called with each event of the call, such as progress. */
   readonly onActivity?: (activity: CallActivity) => void;
 }
+
+/** Options of `createHost`. */
+export interface HostOptions {
+  /** The servers by name. A name has 1 to 64 characters, and is shown to the user and to the model. */
+  readonly servers?: Readonly<Record<string, ServerEntry>>;
+  /** The name and version that the host sends to servers. Default: those of this library. */
+  readonly info?: Implementation;
+  /** The model for `run` and for sampling. If omitted, servers cannot request sampling, and `run` throws. */
+  readonly model?: ModelSetting;
+  /**
+   * Maximum tries of a request to a model, of `run` and of sampling. A try is repeated after the HTTP statuses 408, 429 and 5xx, and
+   * after connections that failed or ended before a part of the answer has arrived. 1 repeats nothing. Default: 4.
+   */
+  readonly modelTries?: number;
+  /** The model provider whose rules the schemas of tools follow. Names follow the rules of all. Default: `common`. */
+  readonly provider?: ProviderName;
+  /** Asks the user. If omitted, everything that needs a question is denied. */
+  readonly renderer?: Renderer;
+  /** The rules of consent, in addition to those in the user's folder. */
+  readonly policy?: Policy;
+  /**
+   * The folder of the user's rules, trust, pins and cached catalogues. `false` keeps all of it in memory, for tests. Default:
+   * the folder `mcparley/host` in the user's configuration folder.
+   */
+  readonly folder?: string | false;
+  /** The folders to share with servers. Default: none, and servers cannot request them. */
+  readonly roots?: readonly Root[];
+  /** Limits on the input requests of each server. */
+  readonly inputLimits?: Partial<InputLimits>;
+  /** Signs the user in at servers over HTTP, after `server.signIn()`. Default: none, and such servers stay in `needs-sign-in`. */
+  readonly signIn?: SignIn;
+  /** Whether sign-ins request `offline_access`, and bind tokens to a key (DPoP). Default: as in `oauth` of `mcparley/auth`. */
+  readonly authorization?: Pick<OAuthOptions, "offlineAccess" | "dpop">;
+  /** Stores the tokens of this user. Default: in memory. */
+  readonly credentials?: CredentialStorage;
+  /** Called with each event of the host. Its errors are ignored. */
+  readonly onEvent?: (event: HostEvent) => void;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
+  readonly clock?: Clock;
+}
+
+/** An event of a host. Texts of servers are not escaped, and no event contains arguments, results or secrets. */
+export type HostEvent =
+  | ServerEvent
+  | {
+      readonly type: "catalogue";
+      /** The entries that changed. */
+      readonly change: CatalogueChange;
+    }
+  | {
+      readonly type: "loss";
+      /** The lost part of the schema. */
+      readonly loss: SchemaLoss;
+    }
+  | {
+      readonly type: "decision";
+      /** The record for an audit. */
+      readonly decision: DecisionRecord;
+    }
+  | {
+      readonly type: "retry";
+      /** The name of the server that requested sampling. Undefined for a run. */
+      readonly server: string | undefined;
+      /** The failed try of a request to a model, and the next one. */
+      readonly retry: ModelRetry;
+    }
+  | {
+      readonly type: "log";
+      /** The name of the server in the host. */
+      readonly server: string;
+      /** The message of the server. */
+      readonly message: LoggingMessage;
+    }
+  | {
+      readonly type: "updated";
+      /** The name of the server in the host. */
+      readonly server: string;
+      /** The URI of the resource. */
+      readonly uri: string;
+    }
+  | {
+      readonly type: "sign-in";
+      /** The name of the server in the host. */
+      readonly server: string;
+      /** A step of a sign-in or of the renewal of a token, as a line of text. */
+      readonly step: string;
+    }
+  | {
+      readonly type: "error";
+      /** The name of the server in the host. */
+      readonly server: string | undefined;
+      /** The error, without known secrets. */
+      readonly error: Error;
+    };

@@ -3,11 +3,10 @@ import { createServer, tool } from "mcparley/server";
 import { fakeClock } from "mcparley/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LanguageModel } from "../model/language-model.ts";
-import { type EndpointReply, chunk, openAiEndpoint } from "../testing/openai-endpoint.ts";
+import { type EndpointReply, chunk, openAiEndpoint } from "mcparley-tests/support/openai-endpoint.ts";
 import { callStep, scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { createHost } from "./create-host.ts";
-import type { HostEvent } from "./host-events.ts";
-import type { HostOptions } from "./host-options.ts";
+import type { HostEvent, HostOptions } from "./host.ts";
 
 const steps = createServer({
   name: "steps",

@@ -1,85 +1,85 @@
 import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
-import type { ServerLists } from "../catalogue/server-lists.ts";
-import type { Consent } from "../consent/consent.ts";
+import type { ServerLists } from "../catalogue/catalogue.ts";
+import type { DefinitionReview } from "../consent/definition-review.ts";
 import { type Definitions, usableOnly } from "../consent/definitions.ts";
-import type { DefinitionKind } from "../renderer/review.ts";
 import type { ServerSubject } from "../consent/identity.ts";
 
-/** The lists of one server, of which only the reviewed definitions enter the catalogue. */
-export interface ReviewedLists {
-  /** The instructions of the server, if the user has accepted them. */
-  readonly instructions: string | undefined;
-  /** Reviews the lists that the server has now. Undefined removes its definitions from the catalogue. */
-  update(this: void, lists: ServerLists | undefined, instructions: string | undefined): void;
-  /** Resolves when no review is running. Never rejects. */
-  settled(this: void): Promise<void>;
-  /** Ends a review that waits for an answer. Later lists are ignored. */
-  close(this: void): void;
-}
-
 /** The reason of a review that ended because its lists are outdated. It is made once, and needs no stack of its own. */
-const outdated = new Error("The lists of the server were replaced.");
+const outdatedReason = new Error("The lists of the server were replaced.");
 
 interface ReviewedServer {
   readonly subject: ServerSubject;
-  readonly consent: Pick<Consent, "review" | "isUsable">;
+  readonly definitions: DefinitionReview;
   readonly catalogue: Pick<CatalogueSource, "replace">;
   readonly report: (error: unknown) => void;
 }
 
 /**
- * Returns the reviewed lists of a server. While the user reviews changes, the definitions that were accepted before and have not
- * changed can be used. Newer lists replace a review that still waits.
+ * The lists of one server, of which only the reviewed definitions enter the catalogue. While the user reviews changes, the definitions
+ * that were accepted before and have not changed can be used. Newer lists replace a review that still waits.
  */
-export function reviewedLists({ subject, consent, catalogue, report }: ReviewedServer): ReviewedLists {
-  const { server } = subject;
-  let accepted: string | undefined;
-  let hasReviewed = false;
-  let isClosed = false;
-  let current = new AbortController();
-  let running: Promise<void> = Promise.resolve();
+export class ReviewedLists {
+  readonly #setting: ReviewedServer;
+  #instructions: string | undefined;
+  #hasReviewed = false;
+  #isClosed = false;
+  #replacing = new AbortController();
+  #running: Promise<void> = Promise.resolve();
 
-  const isUsable = (kind: DefinitionKind, name: string, definition: unknown): boolean =>
-    consent.isUsable(server, kind, { name, definition });
+  constructor(setting: ReviewedServer) {
+    this.#setting = setting;
+  }
 
-  async function review(definitions: Definitions, signal: AbortSignal): Promise<void> {
+  /** The instructions of the server, if the user has accepted them. */
+  get instructions(): string | undefined {
+    return this.#instructions;
+  }
+
+  /** Reviews the lists that the server has now. Undefined removes its definitions from the catalogue. */
+  update(lists: ServerLists | undefined, instructions: string | undefined): void {
+    if (this.#isClosed) return;
+    this.#replacing.abort(outdatedReason);
+    this.#replacing = new AbortController();
+    if (lists) this.#running = this.#review({ lists, instructions }, this.#replacing.signal);
+    else {
+      this.#instructions = undefined;
+      this.#setting.catalogue.replace(this.#setting.subject.server, undefined);
+    }
+  }
+
+  /** Resolves when no review is running. Never rejects. */
+  async waitForReviews(): Promise<void> {
+    for (let review; review !== this.#running;) {
+      review = this.#running;
+      await review;
+    }
+  }
+
+  /** Ends a review that waits for an answer. Later lists are ignored. */
+  close(): void {
+    this.#isClosed = true;
+    this.#replacing.abort(outdatedReason);
+  }
+
+  async #review(receivedDefinitions: Definitions, signal: AbortSignal): Promise<void> {
+    const { subject, definitions, catalogue, report } = this.#setting;
+    const { server } = subject;
     try {
-      const reviewing = consent.review({ ...subject, ...definitions }, signal);
+      const reviewing = definitions.review({ ...subject, ...receivedDefinitions }, signal);
       // The review may wait for the user. Removed and changed definitions leave the catalogue at once.
-      if (hasReviewed) catalogue.replace(server, usableOnly(definitions, isUsable).lists);
-      const outcome = await reviewing;
+      if (this.#hasReviewed) {
+        const usable = usableOnly(receivedDefinitions, (kind, definition) =>
+          definitions.isUsable(server, kind, definition),
+        );
+        catalogue.replace(server, usable.lists);
+      }
+      const { instructions, lists } = await reviewing;
       if (signal.aborted) return;
-      hasReviewed = true;
-      accepted = outcome.instructions;
-      catalogue.replace(server, outcome.lists);
+      this.#hasReviewed = true;
+      this.#instructions = instructions;
+      catalogue.replace(server, lists);
     } catch (error) {
       if (!signal.aborted) report(error);
     }
   }
-
-  return {
-    get instructions() {
-      return accepted;
-    },
-    update(lists, instructions) {
-      if (isClosed) return;
-      current.abort(outdated);
-      current = new AbortController();
-      if (lists) running = review({ lists, instructions }, current.signal);
-      else {
-        accepted = undefined;
-        catalogue.replace(server, undefined);
-      }
-    },
-    async settled() {
-      for (let waited; waited !== running;) {
-        waited = running;
-        await waited;
-      }
-    },
-    close() {
-      isClosed = true;
-      current.abort(outdated);
-    },
-  };
 }

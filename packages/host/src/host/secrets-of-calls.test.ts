@@ -2,13 +2,12 @@ import { createServer, resource, tool } from "mcparley/server";
 import { expect, test } from "vitest";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import { createCall } from "../calls/call.ts";
-import type { Renderer } from "../renderer/renderer.ts";
-import type { SampledRequest } from "../renderer/sampling.ts";
+import type { Renderer, SampledRequest } from "../renderer/renderer.ts";
 import { knownSecrets } from "../secrets/known-secrets.ts";
 import { scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { toAiSdkTools } from "./ai-sdk-tools.ts";
 import { createHost } from "./create-host.ts";
-import type { HostOptions } from "./host-options.ts";
+import type { HostOptions } from "./host.ts";
 
 const secret = "/home/me/notes";
 
@@ -66,7 +65,7 @@ test("the outcome of a failed call has no secret", async () => {
     method: "tools/call",
     name: "sum",
     send: () => Promise.resolve({}),
-    failed: ({ message }) => ({ message, editedArguments: { a: secret } }),
+    outcomeOfError: ({ message }) => ({ message, editedArguments: { a: secret } }),
   });
   expect(outcome).toEqual({ message: "mismatch", editedArguments: { a: "[redacted]" } });
 });

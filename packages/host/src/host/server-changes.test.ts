@@ -3,10 +3,9 @@ import { type Server, createServer, tool } from "mcparley/server";
 import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { ReviewRequest } from "../renderer/review.ts";
+import type { ReviewRequest } from "../renderer/renderer.ts";
 import { createHost } from "./create-host.ts";
-import type { Host } from "./host.ts";
-import type { HostOptions } from "./host-options.ts";
+import type { Host, HostOptions } from "./host.ts";
 
 /** Returns a server with one tool, which answers with the name of the server. */
 function serverNamed(name: string, instructions?: string): Server {

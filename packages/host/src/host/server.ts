@@ -1,23 +1,19 @@
+import { toError } from "../values/errors.ts";
 import { LocalError } from "mcparley";
-import type { Client, ServerInfo, Timeouts } from "mcparley/client";
+import type { Client, Timeouts } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import type { CalledServer } from "../calls/call.ts";
-import type { ServerLists } from "../catalogue/server-lists.ts";
-import { confirmScopes } from "../input/confirm-scopes.ts";
+import { confirmScopes } from "../input/elicit-handler.ts";
 import { inputHandlers } from "../input/input-handlers.ts";
-import { checkLimits } from "../input/input-limits.ts";
-import type { ServerEntry, ServerSettings } from "../servers/server-entry.ts";
-import type { ServerTarget } from "../values/server-target.ts";
-import type { PassedOptions, PreparedTarget } from "../supervision/open-connection.ts";
-import { resolveEntry } from "../servers/resolve-entry.ts";
-import type { HostServer } from "../servers/host-server.ts";
-import type { ServerState } from "../supervision/server-state.ts";
+import { checkLimits } from "../input/input-context.ts";
+import { type ServerEntry, type ResolvedEntry, resolveEntry, type HostServer } from "../servers/server-entry.ts";
+import type { ServerTarget, WithoutSecrets } from "../values/types.ts";
+import type { PassedOptions, PreparedTarget } from "../supervision/supervisor-setting.ts";
 import { Supervisor } from "../supervision/supervisor.ts";
 import type { WatchedResource } from "../supervision/watched-resources.ts";
 import type { HostParts } from "./host-parts.ts";
-import { modelStream } from "./model-stream.ts";
-import { type ReviewedLists, reviewedLists } from "./reviewed-lists.ts";
+import { ReviewedLists } from "./reviewed-lists.ts";
 
 /** A server of a host: its connection, its reviewed definitions and its calls. Neither its members nor its errors contain a secret. */
 export class Server implements CalledServer {
@@ -28,13 +24,13 @@ export class Server implements CalledServer {
   readonly public: HostServer;
   readonly #parts: HostParts;
   readonly #supervisor: Supervisor;
-  readonly #reviewed: ReviewedLists;
+  readonly #reviewedLists: ReviewedLists;
 
   /** Throws if the name or the entry cannot be used. */
   constructor(parts: HostParts, name: string, entry: ServerEntry) {
     const { consent, catalogue, secrets, events, options } = parts;
-    const resolved = resolveEntry(name, entry);
-    const { settings, server } = resolved;
+    const resolvedEntry = resolveEntry(name, entry);
+    const { settings, server } = resolvedEntry;
     const target: ServerTarget = server.target;
     secrets.addFrom(target);
     this.name = name;
@@ -42,13 +38,18 @@ export class Server implements CalledServer {
     this.#parts = parts;
     const onError = (error: Error): void => events.emit({ type: "error", server: name, error });
     const subject = { server: name, target, entry: settings.entry };
-    const reviewed = reviewedLists({ subject, consent, catalogue, report: (error) => onError(toError(error)) });
-    this.#reviewed = reviewed;
+    const reviewedLists = new ReviewedLists({
+      subject,
+      definitions: consent.definitions,
+      catalogue,
+      report: (error) => onError(toError(error)),
+    });
+    this.#reviewedLists = reviewedLists;
     const calls = this.calls;
-    this.#supervisor = new Supervisor(resolved, {
-      connectOptions: connectOptions(parts, { name, settings, calls, target }),
-      admit: (signal) => consent.requireTrust(subject, signal),
-      prepareTarget: (prepared) => prepareTarget(parts, prepared),
+    this.#supervisor = new Supervisor(resolvedEntry, {
+      connectOptions: connectOptions(parts, resolvedEntry, calls),
+      admit: (signal) => consent.trust.require(subject, signal),
+      prepareTarget: (connectTarget) => prepareTarget(parts, connectTarget),
       auth: {
         signIn: options.signIn,
         confirmScopes: confirmScopes({
@@ -57,7 +58,7 @@ export class Server implements CalledServer {
           renderer: parts.renderer,
           calls,
           ask: consent.queue,
-          onDecision: (decision) => events.emit({ type: "decision", decision }),
+          onDecision: parts.onDecision,
         }),
         authorization: options.authorization,
         credentials: options.credentials,
@@ -71,47 +72,17 @@ export class Server implements CalledServer {
       // The user wants the server, so questions that were denied are asked again.
       onReconnect: () => consent.forgetDenials(name),
       onEvent: events.emit,
-      onLists: (lists) => reviewed.update(lists, this.info?.instructions),
+      onLists: (lists) => reviewedLists.update(lists, this.public.info?.instructions),
       onUpdated: (uri) => events.emit({ type: "updated", server: name, uri }),
       onError,
     });
-    this.public = publicMembers(this);
-  }
-
-  get state(): ServerState {
-    return this.#supervisor.state;
-  }
-
-  get error(): Error | undefined {
-    return this.#parts.secrets.withoutSecrets(this.#supervisor.error);
-  }
-
-  get retryAt(): number | undefined {
-    return this.#supervisor.retryAt;
-  }
-
-  get info(): ServerInfo | undefined {
-    return this.#supervisor.info;
-  }
-
-  get lists(): ServerLists | undefined {
-    return this.#supervisor.lists;
+    this.public = publicMembers(name, this.#supervisor, secrets.withoutSecrets);
   }
 
   /** The instructions for the model, if the user has accepted them. */
   get instructions(): string | undefined {
-    return this.state === "disabled" ? undefined : this.#reviewed.instructions;
+    return this.public.state === "disabled" ? undefined : this.#reviewedLists.instructions;
   }
-
-  readonly connect = (): Promise<void> => this.#leave(this.#supervisor.connect());
-
-  readonly reconnect = (): Promise<void> => this.#leave(this.#supervisor.reconnect());
-
-  readonly signIn = (options?: { scope?: string }): Promise<void> => this.#leave(this.#supervisor.signIn(options));
-
-  readonly enable = (): void => this.#supervisor.enable();
-
-  readonly disable = (): Promise<void> => this.#leave(this.#supervisor.disable());
 
   use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#supervisor.use(work, signal);
@@ -119,69 +90,59 @@ export class Server implements CalledServer {
 
   watch(uri: string, listener: (uri: string) => void): WatchedResource {
     const { withoutSecrets } = this.#parts.secrets;
-    return this.#supervisor.watch(uri, (updated) => listener(withoutSecrets(updated)));
+    return this.#supervisor.watch(uri, (updatedUri) => listener(withoutSecrets(updatedUri)));
   }
 
   /** Connects if the lists are not known, and waits for their review. Never rejects. */
   async ready(): Promise<void> {
-    await this.#supervisor.settled();
-    if (this.state !== "disabled" && !this.lists) await this.#supervisor.connect().catch(() => {});
-    await this.#reviewed.settled();
+    await this.#supervisor.waitForAttempt();
+    if (this.public.state !== "disabled" && !this.public.lists) await this.#supervisor.connect().catch(() => {});
+    await this.#reviewedLists.waitForReviews();
   }
 
   async close(): Promise<void> {
     this.calls.withdraw(new LocalError("closed", `The server ${JSON.stringify(this.name)} was removed.`));
-    this.#reviewed.close();
+    this.#reviewedLists.close();
     await this.#supervisor.close();
-  }
-
-  #leave<T>(work: Promise<T>): Promise<T> {
-    return work.catch((error: unknown) => {
-      throw this.#parts.secrets.withoutSecrets(error);
-    });
   }
 }
 
-/** Returns an object with the public members of a server, which `JSON.stringify` and a spread read. */
-function publicMembers(server: Server): HostServer {
-  const { name, connect, reconnect, signIn, enable, disable } = server;
+/** Returns an object with the public members of a server, which `JSON.stringify` and a spread read. None contains a secret. */
+function publicMembers(name: string, supervisor: Supervisor, withoutSecrets: WithoutSecrets): HostServer {
+  const leave = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      throw withoutSecrets(error);
+    });
   return {
     name,
     get state() {
-      return server.state;
+      return supervisor.state;
     },
     get error() {
-      return server.error;
+      return withoutSecrets(supervisor.error);
     },
     get retryAt() {
-      return server.retryAt;
+      return supervisor.retryAt;
     },
     get info() {
-      return server.info;
+      return supervisor.info;
     },
     get lists() {
-      return server.lists;
+      return supervisor.lists;
     },
-    connect,
-    reconnect,
-    signIn,
-    enable,
-    disable,
+    connect: () => leave(supervisor.connect()),
+    reconnect: () => leave(supervisor.reconnect()),
+    signIn: (options) => leave(supervisor.signIn(options)),
+    enable: () => supervisor.enable(),
+    disable: () => leave(supervisor.disable()),
   };
 }
 
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}
-
-interface Connecting {
-  readonly name: string;
-  readonly settings: Omit<ServerSettings, "target">;
-  readonly calls: ActiveCalls;
-  readonly target: ServerTarget;
-}
-
-function connectOptions(parts: HostParts, { name, settings, calls, target }: Connecting): PassedOptions {
+function connectOptions(
+  parts: HostParts,
+  { name, server, settings }: ResolvedEntry,
+  calls: ActiveCalls,
+): PassedOptions {
   const { options, events } = parts;
   const hasRoots = settings.roots !== undefined || options.roots !== undefined;
   return {
@@ -189,18 +150,18 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
     ...(settings.revision !== undefined && { revision: settings.revision }),
     ...inputHandlers({
       server: name,
-      serverHost: typeof target === "object" && "url" in target ? new URL(target.url).hostname : undefined,
+      serverHost: server.kind === "http" ? server.target.url.hostname : undefined,
       renderer: parts.renderer,
       model: options.model,
-      stream: modelStream(parts, name),
-      roots: hasRoots ? () => settings.roots ?? parts.roots() : undefined,
+      stream: parts.streamFor(name),
+      roots: hasRoots ? () => settings.roots ?? parts.roots : undefined,
       limits: checkLimits(options.inputLimits, settings.inputLimits),
       clock: parts.clock,
       ask: parts.consent.queue,
-      contextFor: parts.contextFor,
-      onDecision: (decision) => events.emit({ type: "decision", decision }),
-      onActivity: (kind, state, during) => calls.inputRequest(kind, state, during),
-      cancelCalls: (during, reason) => calls.cancel(during, reason),
+      contextFor: parts.context.contextFor,
+      onDecision: parts.onDecision,
+      onActivity: (kind, state, callLabel) => calls.inputRequest(kind, state, callLabel),
+      cancelCalls: (callLabel, reason) => calls.cancel(callLabel, reason),
     }),
     extensions: [followTasks({ onTask: (task) => calls.task(task) })],
     onLog: (message) => events.emit({ type: "log", server: name, message }),
@@ -209,7 +170,7 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
 
 /** Puts a program behind the watchdog, and learns the credentials of requests, so that no text of the server contains them. */
 function prepareTarget({ watchdog, secrets }: HostParts, target: PreparedTarget): PreparedTarget {
-  if ("command" in target) return watchdog.watched(target);
+  if ("command" in target) return watchdog.watchTarget(target);
   if ("url" in target && target.auth) return { ...target, auth: secrets.watchAuth(target.auth) };
   return target;
 }

@@ -1,8 +1,8 @@
 import { createServer, tool } from "mcparley/server";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { ApprovalAnswer, ApprovalRequest } from "../renderer/approval.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../renderer/renderer.ts";
 import { scriptedModel, textStep } from "../testing/scripted-model.ts";
 import type { Host } from "./host.ts";
 import { createHost } from "./create-host.ts";

@@ -1,10 +1,9 @@
 import { createServer, Declined, tool } from "mcparley/server";
 import { fakeClock } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { Renderer } from "../renderer/renderer.ts";
+import type { Renderer, FormAnswer, FormRequest, UrlRequest } from "../renderer/renderer.ts";
 import { inputHost } from "../testing/input-host.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import type { FormAnswer, FormRequest, UrlRequest } from "../renderer/elicitation.ts";
 
 const schema = { type: "object", properties: { name: { type: "string" } } };
 const sampling = { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 5 } as const;
@@ -98,10 +97,10 @@ test("a legacy server that ignores all errors is stopped: its calls are cancelle
     },
   });
   const form = (): FormAnswer => ({ action: "cancel" });
-  const { client, cancelled } = await inputHost(server, { revision: "2025-11-25", renderer: { form } });
-  const calling = client.callTool("deaf", {}, { signal: cancelled });
+  const { client, cancelSignal } = await inputHost(server, { revision: "2025-11-25", renderer: { form } });
+  const calling = client.callTool("deaf", {}, { signal: cancelSignal });
   await expect(calling).rejects.toMatchObject({ code: "aborted" });
-  expect(cancelled.reason).toMatchObject({ message: expect.stringContaining("elicitationsPerCall") });
+  expect(cancelSignal.reason).toMatchObject({ message: expect.stringContaining("elicitationsPerCall") });
   // Five answers, ten refusals, and the request that cancels the call. The server may send another one before it is notified.
   expect(count).toBeLessThan(20);
   await client.close();
@@ -255,7 +254,7 @@ describe.each(["2026-07-28", "2025-11-25"])("input requests (%s)", (revision) =>
       return { action: "decline" };
     };
     let count = 0;
-    const { client, cancelled } = await inputHost(
+    const { client, cancelSignal } = await inputHost(
       shop((loop) => (count = loop)),
       {
         revision,
@@ -264,7 +263,7 @@ describe.each(["2026-07-28", "2025-11-25"])("input requests (%s)", (revision) =>
         limits: { elicitationsPerCall: 2, samplesPerCall: 2 },
       },
     );
-    const error = await client.callTool(name, {}, { signal: cancelled }).catch((thrown: unknown) => thrown);
+    const error = await client.callTool(name, {}, { signal: cancelSignal }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Error);
     expect(asked).toBeLessThanOrEqual(2);
     // Two answers, ten refusals, and the request that ends the call.

@@ -1,20 +1,13 @@
-import type { Clock } from "mcparley";
 import type { ClientObserver, ConnectOptions, Root, RootsHandler } from "mcparley/client";
-import type { DecisionRecord } from "../consent/decision-record.ts";
 import type { ModelSetting } from "../model/language-model.ts";
 import { type StreamModel, streamModel } from "../model/stream-model.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { elicitHandler } from "./elicit-handler.ts";
-import { type AskUser, type InputContext, type OnInputActivity, decide, withinLimits } from "./input-context.ts";
-import type { InputLimits } from "./input-limits.ts";
-import { requestCounter } from "./request-counter.ts";
-import { type ContextFor, sampleHandler } from "./sample-handler.ts";
-import { tokenBudget } from "./token-budget.ts";
+import { type InputContext, decide, withinLimits, type InputLimits, RequestCounter } from "./input-context.ts";
+import { type ContextFor, sampleHandler, TokenBudget } from "./sample-handler.ts";
 
 /** The server of the handlers, and the parts of the host that they use. */
-export interface InputSettings {
-  /** The name of the server. */
-  readonly server: string;
+export interface InputSettings extends Omit<InputContext, "counter"> {
   /** The host name of the server's URL, to compare it with that of pages. Undefined for a program. */
   readonly serverHost?: string | undefined;
   readonly renderer: Renderer | undefined;
@@ -25,13 +18,7 @@ export interface InputSettings {
   readonly roots: (() => readonly Root[]) | undefined;
   /** Limits with their defaults, from `checkLimits`. */
   readonly limits: InputLimits;
-  readonly clock: Clock;
-  readonly ask: AskUser;
   readonly contextFor?: ContextFor | undefined;
-  readonly onDecision: (this: void, record: DecisionRecord) => void;
-  readonly onActivity: OnInputActivity;
-  /** Called when a server continues after many refused requests. */
-  readonly cancelCalls: InputContext["cancelCalls"];
 }
 
 /** Options of `connect` that answer the input requests of a server. */
@@ -48,12 +35,12 @@ export type InputHandlers = Pick<
  */
 export function inputHandlers(settings: InputSettings): InputHandlers {
   const { renderer = {}, model, stream = streamModel, roots, limits, clock, serverHost, contextFor } = settings;
-  const counter = requestCounter(limits, clock);
+  const counter = new RequestCounter(limits, clock);
   const context: InputContext = { ...settings, counter };
   const modes = (["form", "url"] as const).filter((mode) => renderer[mode] !== undefined);
   const { sample, sampled } = renderer;
   return {
-    observers: [callObserver(counter.callStarted)],
+    observers: [callObserver(counter)],
     ...(modes.length > 0 && { elicit: elicitHandler(context, renderer, serverHost), elicitModes: modes }),
     ...(model &&
       sample &&
@@ -62,7 +49,7 @@ export function inputHandlers(settings: InputSettings): InputHandlers {
           model,
           stream,
           renderer: { sample, sampled },
-          budget: tokenBudget(limits),
+          budget: new TokenBudget(limits),
           contextFor,
         }),
         sampleTools: true,
@@ -73,10 +60,11 @@ export function inputHandlers(settings: InputSettings): InputHandlers {
 }
 
 /** Reports the start and the end of each call, by the label that `during` of an input request has. */
-function callObserver(callStarted: (label: string) => () => void): ClientObserver {
+function callObserver(counter: RequestCounter): ClientObserver {
   return {
     started({ method, name }) {
-      return { ended: callStarted(name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`) };
+      const label = name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`;
+      return { ended: counter.callStarted(label) };
     },
   };
 }

@@ -1,8 +1,7 @@
 import { fakeClock } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import { checkLimits, defaultLimits } from "./input-limits.ts";
-import { requestCounter } from "./request-counter.ts";
-import { tokenBudget, tokensOf } from "./token-budget.ts";
+import { checkLimits, defaultLimits, RequestCounter } from "./input-context.ts";
+import { TokenBudget, tokensOf } from "./sample-handler.ts";
 
 describe("limits", () => {
   test("have defaults, and the last setting has precedence", () => {
@@ -24,7 +23,7 @@ describe("a counter", () => {
   const call = 'tools/call "a"';
 
   test("refuses requests over the limits of a call, and starts again with the next call", () => {
-    const counter = requestCounter(limits, fakeClock());
+    const counter = new RequestCounter(limits, fakeClock());
     for (let round = 0; round < 2; round++) {
       const ended = counter.callStarted(call);
       expect(counter.take("form", call)).toBeUndefined();
@@ -37,7 +36,7 @@ describe("a counter", () => {
   });
 
   test("multiplies the limits of a call by the calls that a request may belong to", () => {
-    const counter = requestCounter(limits, fakeClock());
+    const counter = new RequestCounter(limits, fakeClock());
     const ends = [counter.callStarted(call), counter.callStarted(call), counter.callStarted("tools/call")];
     for (const allowed of [true, true, false]) {
       expect(counter.take("sampling", call) === undefined).toBe(allowed);
@@ -52,7 +51,7 @@ describe("a counter", () => {
 
   test("refuses more requests in a minute than the limit, also outside of calls", async () => {
     const clock = fakeClock();
-    const counter = requestCounter(limits, clock);
+    const counter = new RequestCounter(limits, clock);
     for (let request = 0; request < 6; request++) expect(counter.take("form", undefined)).toBeUndefined();
     for (let request = 0; request < 20; request++) {
       expect(counter.take("roots", undefined)).toEqual({ limit: "requestsPerMinute", isFlood: false });
@@ -62,7 +61,7 @@ describe("a counter", () => {
   });
 
   test("reports a flood after ten refused requests of a call", () => {
-    const counter = requestCounter({ ...limits, elicitationsPerCall: 0 }, fakeClock());
+    const counter = new RequestCounter({ ...limits, elicitationsPerCall: 0 }, fakeClock());
     counter.callStarted(call);
     const floods = Array.from({ length: 11 }, () => counter.take("form", call)?.isFlood);
     expect(floods).toEqual([...Array.from({ length: 10 }, () => false), true]);
@@ -71,7 +70,7 @@ describe("a counter", () => {
 
 describe("a budget of tokens", () => {
   test("limits each answer, and all answers together", () => {
-    const budget = tokenBudget({ ...defaultLimits, tokensPerSample: 100, tokensPerServer: 150 });
+    const budget = new TokenBudget({ ...defaultLimits, tokensPerSample: 100, tokensPerServer: 150 });
     const first = budget.reserve(500);
     expect(first?.tokens).toBe(100);
     const second = budget.reserve(500);
@@ -79,10 +78,10 @@ describe("a budget of tokens", () => {
     expect(budget.reserve(1)).toBeUndefined();
     first?.settle(30);
     first?.settle(30);
-    expect(budget.left).toBe(70);
+    expect(budget.tokensLeft).toBe(70);
     // A provider can report more tokens than were allowed.
     second?.settle(500);
-    expect(budget.left).toBe(0);
+    expect(budget.tokensLeft).toBe(0);
   });
 
   test("counts the reported tokens, or estimates them", () => {

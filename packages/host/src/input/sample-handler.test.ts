@@ -3,7 +3,7 @@ import type { CreateMessageParams, CreateMessageResult } from "mcparley/client";
 import { createServer, tool } from "mcparley/server";
 import { flushPromises, legacyPeer, modernPeer, peerTransports } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { Renderer } from "../renderer/renderer.ts";
+import type { Renderer, SampledRequest, SampleRequest } from "../renderer/renderer.ts";
 import { inputHost } from "../testing/input-host.ts";
 import {
   callStep,
@@ -14,7 +14,6 @@ import {
   textParts,
   textStep,
 } from "../testing/scripted-model.ts";
-import type { SampledRequest, SampleRequest } from "../renderer/sampling.ts";
 
 type Params = Omit<CreateMessageParams, "_meta">;
 

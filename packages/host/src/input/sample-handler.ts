@@ -6,22 +6,16 @@ import {
   type InputRequestSource,
   type SampleHandler,
 } from "mcparley/client";
-import type { Awaitable } from "../values/awaitable.ts";
+import type { Awaitable } from "../values/types.ts";
 import type { Message } from "../conversation/messages.ts";
-import { chooseModel } from "../model/choose-model.ts";
-import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
-import { modelName } from "../model/model-error.ts";
+import { chooseModel, type LanguageModel, modelName, type ModelSetting } from "../model/language-model.ts";
 import type { ModelPart, ModelRequest } from "../model/model-request.ts";
 import type { StreamModel } from "../model/stream-model.ts";
 import { joinPieces } from "../model/stream-parts.ts";
-import type { Renderer } from "../renderer/renderer.ts";
-import { decide, type InputContext, originOf, withinLimits } from "./input-context.ts";
-import { type ProviderMemory, providerMemory } from "./provider-memory.ts";
-import type { SampleAnswer } from "../renderer/sampling.ts";
-import { samplingMessages } from "./sampling-messages.ts";
-import { samplingResult } from "./sampling-result.ts";
-import { type TokenBudget, tokensOf } from "./token-budget.ts";
-import { type ToolNames, toolNames } from "./tool-names.ts";
+import type { Renderer, SampleAnswer } from "../renderer/renderer.ts";
+import { decide, type InputContext, originOf, withinLimits, type InputLimits } from "./input-context.ts";
+import { ProviderMemory, samplingMessages, samplingResult, type ToolNames, toolNames } from "./sampling-messages.ts";
+import { estimateTokens } from "../model/tokens.ts";
 
 /** The parts of the host that answer sampling requests of a server. */
 export interface Sampling {
@@ -50,22 +44,22 @@ export interface ServerContext {
  * The tools in a request are those of the server: the calls of the model are sent to the server, which runs them.
  */
 export function sampleHandler(context: InputContext, sampling: Sampling): SampleHandler {
-  const memory = providerMemory();
+  const memory = new ProviderMemory();
   return (params, source) =>
     withinLimits(context, { kind: "sampling", source }, async () => {
       checkParams(params);
-      const { left } = sampling.budget;
-      const reserved = sampling.budget.reserve(params.maxTokens);
-      if (!reserved) {
+      const { tokensLeft } = sampling.budget;
+      const reservation = sampling.budget.reserve(params.maxTokens);
+      if (!reservation) {
         decide(context, { subject: "sampling", name: "request", outcome: "denied", by: "limit" });
         throw new Declined(`The server "${context.server}" has used its tokens: the limit is tokensPerServer.`);
       }
       const parts: ModelPart[] = [];
       try {
         const job: Job = { context, sampling, source, memory, parts };
-        return await sample({ ...params, maxTokens: reserved.tokens }, left, job);
+        return await sample({ ...params, maxTokens: reservation.tokens }, tokensLeft, job);
       } finally {
-        reserved.settle(tokensOf(parts));
+        reservation.settle(tokensOf(parts));
       }
     });
 }
@@ -85,19 +79,21 @@ async function sample(request: CreateMessageParams, tokensLeft: number, job: Job
   const model = chooseModel(sampling.model, request.modelPreferences);
   const texts = await contextTexts(request, job);
   // Converted before the question, so that the user sees no request that the model cannot receive.
-  const prepared = prepare(request, memory);
-  const edited = await allowRequest(request, { model, texts, tokensLeft }, job);
-  const { names, conversation } = edited === request ? prepared : prepare(edited, memory);
+  const preparation = prepare(request, memory);
+  const finalRequest = await allowRequest(request, { model, texts, tokensLeft }, job);
+  const { names, conversation } = finalRequest === request ? preparation : prepare(finalRequest, memory);
   const messages = [
-    ...(edited.systemPrompt === undefined ? [] : [{ role: "system" as const, content: edited.systemPrompt }]),
-    ...contextMessages(edited.includeContext, texts, context.server),
+    ...(finalRequest.systemPrompt === undefined
+      ? []
+      : [{ role: "system" as const, content: finalRequest.systemPrompt }]),
+    ...contextMessages(finalRequest.includeContext, texts, context.server),
     ...conversation,
   ];
-  const modelRequest: ModelRequest = { messages, signal: source.signal, ...settingsOf(edited, names) };
+  const modelRequest: ModelRequest = { messages, signal: source.signal, ...settingsOf(finalRequest, names) };
   for await (const part of sampling.stream(model, modelRequest)) parts.push(part);
-  const result = samplingResult(parts, { ...edited, model: model.modelId, names });
+  const result = samplingResult(parts, { ...finalRequest, model: model.modelId, names });
   memory.remember(joinPieces(parts));
-  return allowResult(edited, result, job);
+  return allowResult(finalRequest, result, job);
 }
 
 function prepare(
@@ -113,14 +109,17 @@ async function allowRequest(
   { model, texts, tokensLeft }: { model: LanguageModel; texts: readonly ServerContext[]; tokensLeft: number },
   { context, sampling, source }: Job,
 ): Promise<CreateMessageParams> {
-  const asked = {
+  const question = {
     origin: originOf(context, source),
     request,
     model: modelName(model),
     contextOf: [...new Set(texts.map(({ server }) => server))],
     tokensLeft,
   };
-  const answer: SampleAnswer = await context.ask(() => sampling.renderer.sample(asked, source.signal), source.signal);
+  const answer: SampleAnswer = await context.ask(
+    () => sampling.renderer.sample(question, source.signal),
+    source.signal,
+  );
   decideAnswer(context, "request", { ...answer, isEdited: answer.request !== undefined });
   if (!answer.request) return request;
   const { maxTokens } = answer.request;
@@ -132,8 +131,8 @@ async function allowResult(
   result: CreateMessageResult,
   { context, sampling, source }: Job,
 ): Promise<CreateMessageResult> {
-  const asked = { origin: originOf(context, source), request, result };
-  const answer = await context.ask(() => sampling.renderer.sampled(asked, source.signal), source.signal);
+  const question = { origin: originOf(context, source), request, result };
+  const answer = await context.ask(() => sampling.renderer.sampled(question, source.signal), source.signal);
   decideAnswer(context, "answer", { ...answer, isEdited: answer.result !== undefined });
   return answer.result ?? result;
 }
@@ -159,7 +158,7 @@ async function contextTexts({ includeContext }: CreateMessageParams, job: Job): 
   const { contextFor } = job.sampling;
   if (!contextFor || (includeContext !== "thisServer" && includeContext !== "allServers")) return [];
   const texts = await contextFor(includeContext, job.context.server);
-  return within(includeContext, texts, job.context.server).filter(({ text }) => text !== "");
+  return selectTexts(includeContext, texts, job.context.server).filter(({ text }) => text !== "");
 }
 
 /** Returns the texts as messages of the user, with their origins. A user who edited the request can only reduce them. */
@@ -168,14 +167,14 @@ function contextMessages(
   texts: readonly ServerContext[],
   server: string,
 ): Message[] {
-  return within(scope, texts, server).map((item) => {
+  return selectTexts(scope, texts, server).map((item) => {
     const from = { server: item.server, name: "context" };
     const text = `Context of the server ${JSON.stringify(item.server)}:\n${item.text}`;
     return { role: "user", content: [{ type: "text", text, from }] };
   });
 }
 
-function within(
+function selectTexts(
   scope: CreateMessageParams["includeContext"],
   texts: readonly ServerContext[],
   server: string,
@@ -207,4 +206,45 @@ function checkParams({ maxTokens, systemPrompt, toolChoice }: CreateMessageParam
           ? "toolChoice.mode must be auto, required or none"
           : undefined;
   if (problem !== undefined) throw new ProtocolError(ErrorCode.InvalidParams, `params.${problem}`);
+}
+
+/** The tokens that the answers for one server may still have. Concurrent requests cannot exceed them together, because each reserves its maximum. */
+export class TokenBudget {
+  readonly #perSample: number;
+  #left: number;
+
+  constructor({ tokensPerSample, tokensPerServer }: InputLimits) {
+    this.#perSample = tokensPerSample;
+    this.#left = tokensPerServer;
+  }
+
+  /** Tokens that are neither used nor reserved. */
+  get tokensLeft(): number {
+    return this.#left;
+  }
+
+  /** Reserves tokens for an answer. Returns undefined if none are left. `settle` replaces the reservation by the tokens that the answer has. */
+  reserve(maxTokens: number): { readonly tokens: number; settle(this: void, usedTokens: number): void } | undefined {
+    const tokens = Math.min(maxTokens, this.#perSample, this.#left);
+    if (tokens < 1) return undefined;
+    this.#left -= tokens;
+    let isOpen = true;
+    const settle = (usedTokens: number): void => {
+      if (isOpen) this.#left = Math.max(0, this.#left + tokens - usedTokens);
+      isOpen = false;
+    };
+    return { tokens, settle };
+  }
+}
+
+/** Returns the tokens of an answer, or of its beginning. They are estimated if the provider reports none. */
+export function tokensOf(parts: readonly ModelPart[]): number {
+  const finish = parts.find((part) => part.type === "finish");
+  if (finish && finish.usage.outputTokens > 0) return finish.usage.outputTokens;
+  return estimateTokens(parts.map(textOf).join(""));
+}
+
+function textOf(part: ModelPart): string {
+  if (part.type === "text" || part.type === "reasoning") return part.text;
+  return part.type === "tool-call" ? part.input : "";
 }

@@ -1,13 +1,10 @@
 import { ErrorCode, type SamplingMessage } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { ModelPart } from "../model/model-request.ts";
-import { providerMemory } from "./provider-memory.ts";
-import { samplingMessages } from "./sampling-messages.ts";
-import { samplingResult } from "./sampling-result.ts";
-import { toolNames } from "./tool-names.ts";
+import { ProviderMemory, samplingMessages, samplingResult, toolNames } from "./sampling-messages.ts";
 
 const convert = (messages: unknown[]): unknown =>
-  samplingMessages(messages as SamplingMessage[], { names: toolNames(undefined), memory: providerMemory() });
+  samplingMessages(messages as SamplingMessage[], { names: toolNames(undefined), memory: new ProviderMemory() });
 
 const text = { type: "text", text: "hi" } as const;
 const image = { type: "image", mimeType: "image/png", data: "aW1n" } as const;
@@ -179,7 +176,7 @@ describe("the answer of a model", () => {
 });
 
 test("the memory of a provider's data has the last 100 calls", () => {
-  const memory = providerMemory();
+  const memory = new ProviderMemory();
   for (let call = 0; call < 150; call++) {
     const providerData = { p: { call } };
     memory.remember([{ type: "tool-call", callId: String(call), name: "a", input: "{}", providerData }]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { UrlRequest } from "../renderer/elicitation.ts";
-import { urlRequest } from "./url-request.ts";
+import type { UrlRequest } from "../renderer/renderer.ts";
+import { urlRequest } from "./elicit-handler.ts";
 
 const origin = { server: "s", claims: undefined, during: undefined };
 

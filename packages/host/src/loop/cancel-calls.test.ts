@@ -1,9 +1,9 @@
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import type { Message, ToolResultPart } from "../conversation/messages.ts";
-import { startRun } from "./run.ts";
+import { ActiveRun } from "./run.ts";
 import {
-  answered,
+  answerStep,
   call,
   eventsOf,
   finish,
@@ -27,9 +27,9 @@ function textOf(result: ToolResultPart | undefined): string {
 
 describe("cancelCalls", () => {
   test("cancels the calls in flight, and the run continues with results that name the user", async () => {
-    const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answered]);
+    const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answerStep]);
     const parts = testParts(model.stream, { callTool: ({ signal }) => untilAborted(signal) });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     expect(run.cancelCalls()).toBe(2);
     const { reason, messages } = await run.finished;
@@ -46,12 +46,12 @@ describe("cancelCalls", () => {
   });
 
   test("does not affect a call whose result is known", async () => {
-    const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answered]);
+    const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answerStep]);
     const parts = testParts(model.stream, {
       callTool: ({ tool, signal }) =>
         tool.name === "read" ? Promise.resolve(textOutcome("a note")) : untilAborted(signal),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     expect(run.cancelCalls()).toBe(1);
     const results = resultsOf((await run.finished).messages);
@@ -62,10 +62,10 @@ describe("cancelCalls", () => {
   test("cancels calls that wait for their turn, with their events", async () => {
     const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
     const step = [...ids.map((id) => call("read", { id }, id)), finish("tool-calls")];
-    const parts = testParts(scriptedStream([step, answered]).stream, {
+    const parts = testParts(scriptedStream([step, answerStep]).stream, {
       callTool: ({ signal }) => untilAborted(signal),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     const events = eventsOf(run);
     await flushPromises();
     expect(run.cancelCalls()).toBe(12);
@@ -80,34 +80,34 @@ describe("cancelCalls", () => {
   });
 
   test("states that the server has not run a call that waited for approval", async () => {
-    const parts = testParts(scriptedStream([reading, answered]).stream, {
+    const parts = testParts(scriptedStream([reading, answerStep]).stream, {
       callTool: ({ signal, onActivity }) => {
         onActivity?.({ type: "approval", state: "waiting" });
         return untilAborted(signal);
       },
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     expect(run.cancelCalls()).toBe(1);
     expect(textOf(resultsOf((await run.finished).messages)[0])).toContain("The server did not run it.");
   });
 
   test("keeps the result of a call that ends in spite of it", async () => {
-    const parts = testParts(scriptedStream([reading, answered]).stream, {
+    const parts = testParts(scriptedStream([reading, answerStep]).stream, {
       callTool: async ({ signal }) => {
         await untilAborted(signal).catch(() => {});
         return textOutcome("written");
       },
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     run.cancelCalls();
     expect(textOf(resultsOf((await run.finished).messages)[0])).toContain("written");
   });
 
   test("waits at most 5 seconds for a call that ignores it, and counts the call once", async () => {
-    const parts = testParts(scriptedStream([reading, answered]).stream, { callTool: () => new Promise(() => {}) });
-    const run = startRun(parts, { messages: question });
+    const parts = testParts(scriptedStream([reading, answerStep]).stream, { callTool: () => new Promise(() => {}) });
+    const run = new ActiveRun(parts, { messages: question });
     let hasEnded = false;
     void run.finished.then(() => (hasEnded = true));
     await flushPromises();
@@ -124,7 +124,7 @@ describe("cancelCalls", () => {
 
   test("lets a cancellation of the run follow", async () => {
     const parts = testParts(scriptedStream([reading]).stream, { callTool: () => new Promise(() => {}) });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     run.cancelCalls();
     run.cancel();
@@ -135,12 +135,12 @@ describe("cancelCalls", () => {
   });
 
   test("does not count as a failure of the call", async () => {
-    const steps = [reading, reading, reading, reading, answered];
+    const steps = [reading, reading, reading, reading, answerStep];
     const parts = testParts(scriptedStream(steps).stream, {
       callTool: ({ signal }) =>
         parts.calls.length < 4 ? untilAborted(signal) : Promise.resolve(textOutcome("a note")),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     for (let time = 0; time < 3; time += 1) {
       await flushPromises();
       expect(run.cancelCalls()).toBe(1);
@@ -149,11 +149,11 @@ describe("cancelCalls", () => {
   });
 
   test("applies to later calls of the run only if it is called again", async () => {
-    const parts = testParts(scriptedStream([reading, reading, answered]).stream, {
+    const parts = testParts(scriptedStream([reading, reading, answerStep]).stream, {
       callTool: ({ signal }) =>
         parts.calls.length < 2 ? untilAborted(signal) : Promise.resolve(textOutcome("a note")),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     run.cancelCalls();
     expect(textOf(resultsOf((await run.finished).messages)[1])).toContain("a note");
@@ -168,7 +168,7 @@ describe("cancelCalls", () => {
         yield finish();
       },
     ]);
-    const run = startRun(testParts(model.stream), { messages: question });
+    const run = new ActiveRun(testParts(model.stream), { messages: question });
     expect(run.cancelCalls()).toBe(0);
     const { reason, messages } = await run.finished;
     expect(run.cancelCalls()).toBe(0);

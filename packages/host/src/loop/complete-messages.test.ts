@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completeMessages } from "./complete-messages.ts";
+import { completeMessages } from "./request-messages.ts";
 import type { Message } from "../conversation/messages.ts";
 
 const calls = (...ids: string[]): Message => ({

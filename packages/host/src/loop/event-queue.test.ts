@@ -1,8 +1,8 @@
 import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import { knownSecrets } from "../secrets/known-secrets.ts";
-import { createEventQueue } from "./event-queue.ts";
+import { EventQueue } from "./event-queue.ts";
 import type { RunEvent } from "./run-events.ts";
 
 function progress(callId: string, value: number): RunEvent {
@@ -16,7 +16,7 @@ function task(callId: string, status: "working" | "completed"): RunEvent {
 
 const noReturn = (): Promise<void> => Promise.resolve();
 
-async function rest(queue: ReturnType<typeof createEventQueue>): Promise<RunEvent[]> {
+async function rest(queue: EventQueue): Promise<RunEvent[]> {
   queue.end();
   const events: RunEvent[] = [];
   const iterator = queue.iterate(noReturn);
@@ -30,7 +30,7 @@ const noSecrets = {
 };
 
 test("joins a million pieces of text while the consumer waits", async () => {
-  const queue = createEventQueue(noSecrets);
+  const queue = new EventQueue(noSecrets);
   for (let index = 0; index < 1_000_000; index += 1) queue.push({ type: "text", text: "ab" });
   queue.push({ type: "reasoning", text: "c" });
   queue.push({ type: "text", text: "d" });
@@ -43,7 +43,7 @@ test("joins a million pieces of text while the consumer waits", async () => {
 });
 
 test("keeps only the last progress and task state of each call", async () => {
-  const queue = createEventQueue(noSecrets);
+  const queue = new EventQueue(noSecrets);
   for (let index = 1; index <= 10_000; index += 1) {
     queue.push(progress("a", index));
     queue.push(task("a", index === 10_000 ? "completed" : "working"));
@@ -53,7 +53,7 @@ test("keeps only the last progress and task state of each call", async () => {
 });
 
 test("does not move a progress before another event of its call", async () => {
-  const queue = createEventQueue(noSecrets);
+  const queue = new EventQueue(noSecrets);
   const approval: RunEvent = { type: "activity", callId: "a", activity: { type: "approval", state: "waiting" } };
   const events = [progress("a", 1), approval, progress("a", 2)];
   for (const event of events) queue.push(event);
@@ -61,7 +61,7 @@ test("does not move a progress before another event of its call", async () => {
 });
 
 test("delivers each event at once to a consumer that waits", async () => {
-  const queue = createEventQueue(noSecrets);
+  const queue = new EventQueue(noSecrets);
   const iterator = queue.iterate(noReturn);
   const first = iterator.next();
   await flushPromises();
@@ -70,13 +70,13 @@ test("delivers each event at once to a consumer that waits", async () => {
 });
 
 test("can be iterated once", () => {
-  const queue = createEventQueue(noSecrets);
+  const queue = new EventQueue(noSecrets);
   queue.iterate(noReturn);
   expect(() => queue.iterate(noReturn)).toThrow("can be iterated once");
 });
 
 test("keeps no event after the consumer has left", async () => {
-  const queue = createEventQueue(noSecrets);
+  const queue = new EventQueue(noSecrets);
   const iterator = queue.iterate(noReturn);
   queue.push({ type: "step", step: 1 });
   await iterator.return?.();
@@ -88,7 +88,7 @@ test("keeps no event after the consumer has left", async () => {
 test("a secret in two pieces of a text is removed, and other texts are not delayed", async () => {
   const secrets = knownSecrets();
   secrets.add("hunter22");
-  const queue = createEventQueue(secrets);
+  const queue = new EventQueue(secrets);
   queue.push({ type: "text", text: "It is hun" });
   const iterator = queue.iterate(noReturn);
   expect(await iterator.next()).toMatchObject({ value: { type: "text", text: "It is " } });

@@ -1,12 +1,15 @@
 import type { JsonObject } from "mcparley";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ToolCallPart } from "../conversation/messages.ts";
-import type { WrittenCall } from "./model-answer.ts";
+import type { JoinedPart } from "../model/stream-parts.ts";
 import { readResultTool } from "./read-result.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
-import { isWithinDepth } from "../values/json-depth.ts";
+import { isWithinDepth } from "../values/map-texts.ts";
 import { closeNames } from "./stable-tools.ts";
+
+/** A tool call as the model wrote it. */
+type WrittenCall = Extract<JoinedPart, { type: "tool-call" }>;
 
 /** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */
 export type ReadArguments = (text: string, tool: CatalogueTool) => ReadResult;
@@ -45,19 +48,19 @@ export interface CallReader {
 }
 
 /** Reads a call of the model. A call that cannot be read becomes a problem for the model. */
-export function readCall(written: WrittenCall, reader: CallReader): ReadCall {
-  const callId = reader.uniqueId(written.callId);
-  const { providerData } = written;
-  const name = sendableName(written.name);
-  const found = findTarget(written, reader);
+export function readCall(call: WrittenCall, reader: CallReader): ReadCall {
+  const callId = reader.uniqueId(call.callId);
+  const { providerData } = call;
+  const name = sendableName(call.name);
+  const reading = findTarget(call, reader);
   const part: ToolCallPart = {
     type: "tool-call",
     callId,
     name,
-    arguments: found.written,
+    arguments: reading.writtenArguments,
     ...(providerData === undefined ? {} : { providerData }),
   };
-  return { callId, name, shownName: found.shownName, arguments: found.arguments, target: found.target, part };
+  return { callId, name, shownName: reading.shownName, arguments: reading.arguments, target: reading.target, part };
 }
 
 /**
@@ -73,24 +76,24 @@ interface FoundTarget {
   readonly shownName: string;
   readonly arguments: JsonObject;
   /** The arguments as the model wrote them, for the conversation. */
-  readonly written: JsonObject;
+  readonly writtenArguments: JsonObject;
 }
 
 function findTarget({ name, input }: WrittenCall, reader: CallReader): FoundTarget {
   const isHostTool =
     name === readResultTool.name || (reader.isSearching && (name === SEARCH_TOOL || name === CALL_TOOL));
   if (!isHostTool) {
-    const found = findTool(name, (tool) => reader.readArguments(input, tool), reader);
-    return found.target.kind === "problem" ? { ...found, written: parseObject(input) ?? {} } : found;
+    const reading = findTool(name, (tool) => reader.readArguments(input, tool), reader);
+    return reading.target.kind === "problem" ? { ...reading, writtenArguments: parseObject(input) ?? {} } : reading;
   }
   const args = parseObject(input);
   if (!args) return problem(name, `The arguments of ${name} must be a JSON object of at most ${MAX_DEPTH} levels.`);
   if (name === readResultTool.name) return hostTarget("read_result", args);
   if (name === SEARCH_TOOL) return hostTarget("search_tools", args);
-  const called = readCallTool(args);
-  if ("problem" in called) return { ...problem(name, called.problem), written: args };
-  const read = (tool: CatalogueTool): ReadResult => readWrapped({ input, text: called.text, tool }, reader);
-  return { ...findTool(called.name, read, reader), written: args };
+  const innerCall = readCallTool(args);
+  if ("problem" in innerCall) return { ...problem(name, innerCall.problem), writtenArguments: args };
+  const read = (tool: CatalogueTool): ReadResult => readWrapped({ input, text: innerCall.text, tool }, reader);
+  return { ...findTool(innerCall.name, read, reader), writtenArguments: args };
 }
 
 /**
@@ -110,21 +113,21 @@ function readWrapped(
 }
 
 function hostTarget(kind: "read_result" | "search_tools", args: JsonObject): FoundTarget {
-  return { target: { kind, arguments: args }, shownName: kind, arguments: args, written: args };
+  return { target: { kind, arguments: args }, shownName: kind, arguments: args, writtenArguments: args };
 }
 
 function findTool(name: string, read: (tool: CatalogueTool) => ReadResult, reader: CallReader): FoundTarget {
   const catalogue = reader.catalogue();
   const tool = catalogue.tool(name);
   if (!tool) return problem(name, unknownTool(name, { catalogue, isSearching: reader.isSearching }));
-  const found = read(tool);
-  if ("problem" in found) return problem(name, found.problem);
-  const args = found.arguments;
-  return { target: { kind: "tool", tool }, shownName: name, arguments: args, written: args };
+  const reading = read(tool);
+  if ("problem" in reading) return problem(name, reading.problem);
+  const args = reading.arguments;
+  return { target: { kind: "tool", tool }, shownName: name, arguments: args, writtenArguments: args };
 }
 
 function problem(shownName: string, text: string): FoundTarget {
-  return { target: { kind: "problem", problem: text }, shownName, arguments: {}, written: {} };
+  return { target: { kind: "problem", problem: text }, shownName, arguments: {}, writtenArguments: {} };
 }
 
 function unknownTool(name: string, { catalogue, isSearching }: { catalogue: Catalogue; isSearching: boolean }): string {

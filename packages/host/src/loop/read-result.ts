@@ -2,9 +2,7 @@ import { Buffer } from "node:buffer";
 import type { JsonObject } from "mcparley";
 import type { ModelTool } from "../model/model-request.ts";
 import type { TextPart } from "../conversation/messages.ts";
-import { readPart } from "../conversation/long-text.ts";
-import type { KeptText, ResultStore } from "../conversation/result-handles.ts";
-import { labelServerText } from "../conversation/server-text.ts";
+import { readPart, type KeptText, type ResultStore, labelServerText } from "../conversation/server-text.ts";
 
 /** The result of a tool of the host. */
 export interface HostToolResult {
@@ -47,52 +45,57 @@ export function readResult(
   if (find !== undefined && !(typeof find === "string" && find !== "" && find.length <= MAX_FIND_LENGTH)) {
     return problem(`\`find\` must be a text of 1 to ${MAX_FIND_LENGTH} characters.`);
   }
-  const kept = store.find(handle);
-  if (!kept) return problem("The handle is unknown or has expired. Call the tool again to get the result.");
-  if (offset > kept.content.length) return problem(`The text ends at byte ${kept.content.length}.`);
-  if (find !== undefined) return findText(kept, { text: find, offset, maxBytes });
-  return readText(kept, { offset, length: Math.min(length, maxBytes) });
+  const text = store.find(handle);
+  if (!text) return problem("The handle is unknown or has expired. Call the tool again to get the result.");
+  if (offset > text.content.length) return problem(`The text ends at byte ${text.content.length}.`);
+  if (find !== undefined) return findText(text, { text: find, offset, maxBytes });
+  return readText(text, { offset, length: Math.min(length, maxBytes) });
 }
 
 function isOffset(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function readText(kept: KeptText, range: { offset: number; length: number }): HostToolResult {
-  const { text, start, end } = readPart(kept.content, range);
-  const total = kept.content.length;
-  const rest = end < total ? ` Read on with offset ${end}.` : " This is the end.";
-  return answer(kept, { text, remark: `Bytes ${start} to ${end} of ${total}.${rest}` });
+function readText(keptText: KeptText, range: { offset: number; length: number }): HostToolResult {
+  const { text, start, end } = readPart(keptText.content, range);
+  const total = keptText.content.length;
+  const note = end < total ? ` Read on with offset ${end}.` : " This is the end.";
+  return answer(keptText, { text, remark: `Bytes ${start} to ${end} of ${total}.${note}` });
 }
 
 /** Finds a text, and returns the offset and the surroundings of each match. */
 function findText(
-  kept: KeptText,
-  { text: needleText, offset: from, maxBytes }: { text: string; offset: number; maxBytes: number },
+  keptText: KeptText,
+  { text: needleText, offset: startOffset, maxBytes }: { text: string; offset: number; maxBytes: number },
 ): HostToolResult {
-  const { content } = kept;
+  const { content } = keptText;
   const needle = Buffer.from(needleText, "utf8");
   const lines: string[] = [];
-  let at = content.indexOf(needle, from);
-  for (let used = 0; at >= 0 && lines.length < MAX_MATCHES; at = content.indexOf(needle, at + needle.length)) {
-    const offset = Math.max(0, at - MATCH_CONTEXT);
-    const { text } = readPart(content, { offset, length: at - offset + needle.length + MATCH_CONTEXT });
-    const line = `${at}: ${text.replaceAll(/\s+/g, " ")}`;
-    used += Buffer.byteLength(line);
-    if (lines.length > 0 && used > maxBytes) break;
+  let matchOffset = content.indexOf(needle, startOffset);
+  for (
+    let bytes = 0;
+    matchOffset >= 0 && lines.length < MAX_MATCHES;
+    matchOffset = content.indexOf(needle, matchOffset + needle.length)
+  ) {
+    const offset = Math.max(0, matchOffset - MATCH_CONTEXT);
+    const { text } = readPart(content, { offset, length: matchOffset - offset + needle.length + MATCH_CONTEXT });
+    const line = `${matchOffset}: ${text.replaceAll(/\s+/g, " ")}`;
+    bytes += Buffer.byteLength(line);
+    if (lines.length > 0 && bytes > maxBytes) break;
     lines.push(line);
   }
-  if (lines.length === 0) return { content: [{ type: "text", text: `No match after byte ${from}.` }], isError: false };
-  const rest = at < 0 ? " These are all matches." : ` Find more with offset ${at}.`;
-  return answer(kept, {
+  if (lines.length === 0)
+    return { content: [{ type: "text", text: `No match after byte ${startOffset}.` }], isError: false };
+  const note = matchOffset < 0 ? " These are all matches." : ` Find more with offset ${matchOffset}.`;
+  return answer(keptText, {
     text: lines.join("\n"),
-    remark: `Offsets and surroundings of ${lines.length} matches.${rest}`,
+    remark: `Offsets and surroundings of ${lines.length} matches.${note}`,
   });
 }
 
 function answer({ kind, origin }: KeptText, { text, remark }: { text: string; remark: string }): HostToolResult {
-  const labelled: TextPart = { type: "text", text: labelServerText({ kind, origin, text }), from: origin };
-  return { content: [labelled, { type: "text", text: remark }], isError: false };
+  const part: TextPart = { type: "text", text: labelServerText({ kind, origin, text }), from: origin };
+  return { content: [part, { type: "text", text: remark }], isError: false };
 }
 
 function problem(text: string): HostToolResult {

@@ -1,24 +1,22 @@
-import { type Clock, printableJson } from "mcparley";
+import { isObject } from "@mcparley/internal/is-object";
+import { withSortedMembers } from "@mcparley/internal/sorted-members";
+import { toError } from "../values/errors.ts";
+import { type Clock, printableJson, type JsonObject } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { ToolOutcome, ToolResultPart } from "../conversation/messages.ts";
+import type { CatalogueTool } from "../catalogue/catalogue.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
-import type { ToolResultPart } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/long-text.ts";
+import { type TextLimits, escapeTags } from "../conversation/server-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
-import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
-import { type OpenCall, type OpenCalls, type RunStop, settled } from "./run-stop.ts";
-import type { RunTimer } from "./run-timer.ts";
-import { escapeTags } from "../conversation/server-text.ts";
+import { type OpenCall, type OpenCalls, type RunStop, waitWithGrace, type RunTimer } from "./run-stop.ts";
 import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a run that its calls need. */
 export interface CallParts {
   readonly callTool: CallTool;
-  readonly catalogue: () => Catalogue;
   readonly search: ToolSearch | undefined;
   readonly limits: TextLimits;
   readonly failures: RepeatedFailures;
@@ -44,7 +42,7 @@ export async function runCalls(calls: readonly ReadCall[], parts: CallParts): Pr
   async function work(): Promise<void> {
     for (const [index, { call, open }] of waiting) {
       results[index] = await runCall(call, { ...parts, open });
-      open.end();
+      parts.openCalls.end(open);
     }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, calls.length) }, work));
@@ -64,7 +62,7 @@ async function runCall(call: ReadCall, parts: OneCallParts): Promise<ToolResultP
   parts.emit({ type: "call", callId, name: call.shownName, server, arguments: call.arguments });
   const result = await resultOf(call, parts).catch((error: unknown) => {
     const effect = server === undefined ? "" : " The server may have run it.";
-    return hostResult({ callId, name }, `The call failed.${effect} ${messageOf(error)}`);
+    return hostResult({ callId, name }, `The call failed.${effect} ${toError(error).message}`);
   });
   parts.emit({ type: "result", callId, result });
   return result;
@@ -110,9 +108,9 @@ async function callServer(call: ReadCall, tool: CatalogueTool, parts: OneCallPar
 
 /** Adds the arguments that the user edited to a result. The model would otherwise take its own for those of the call. */
 function withEditedArguments(result: ToolResultPart, outcome: ToolOutcome): ToolResultPart {
-  const edited = outcome.status === "result" ? outcome.editedArguments : undefined;
-  if (edited === undefined) return result;
-  const text = escapeTags(`The user edited the arguments. The tool was called with ${printableJson(edited)}.`);
+  const editedArguments = outcome.status === "result" ? outcome.editedArguments : undefined;
+  if (editedArguments === undefined) return result;
+  const text = escapeTags(`The user edited the arguments. The tool was called with ${printableJson(editedArguments)}.`);
   return { ...result, content: [{ type: "text", text }, ...result.content] };
 }
 
@@ -145,16 +143,16 @@ async function outcomeOf(
     (result) => void (outcome = result),
     (error: unknown) => void (outcome = failedOutcome(error, signal)),
   );
-  await settled(calling, { signal, clock: parts.clock });
+  await waitWithGrace(calling, { signal, clock: parts.clock });
   isOpen = false;
-  parts.timer.ended(callId);
+  parts.timer.removeCall(callId);
   return outcome ?? { status: "cancelled", isUnanswered };
 }
 
 /** A rejection of `callTool` is the abort of the call. Any other one is a defect, which the model sees as a failed call. */
 function failedOutcome(error: unknown, signal: AbortSignal): ToolOutcome | undefined {
   if (signal.aborted) return undefined;
-  const failure = error instanceof Error ? error : new Error(String(error));
+  const failure = toError(error);
   return { status: "failed", message: failure.message, error: failure, mayHaveRun: true };
 }
 
@@ -173,6 +171,30 @@ export function stopText(reason: "cancelled" | "time"): string {
   return reason === "time" ? "the run reached its limit of time" : "the run was cancelled";
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Number of failures after which a call is blocked. */
+const MAX_FAILURES = 3;
+
+/** Finds calls that fail again and again with the same arguments. */
+export class RepeatedFailures {
+  readonly #failures = new Map<string, number>();
+
+  /** Whether a call has failed so often that it must not run again. */
+  isBlocked(name: string, args: JsonObject): boolean {
+    return (this.#failures.get(callKey(name, args)) ?? 0) >= MAX_FAILURES;
+  }
+
+  /** Records the outcome of a call. A success permits all calls again, because it may have changed the outcome of others. */
+  record({ name, arguments: args, isError }: { name: string; arguments: JsonObject; isError: boolean }): void {
+    if (!isError) return this.#failures.clear();
+    const key = callKey(name, args);
+    this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1);
+  }
+}
+
+function callKey(name: string, args: JsonObject): string {
+  return `${name} ${JSON.stringify(args, sortedKeys)}`;
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  return isObject(value) ? withSortedMembers(value) : value;
 }

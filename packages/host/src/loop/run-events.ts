@@ -1,6 +1,6 @@
 import type { JsonObject } from "mcparley";
 import type { Conversation } from "../context/conversation-context.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import type { Message, ToolResultPart } from "../conversation/messages.ts";
 import type { Usage } from "../model/model-request.ts";
 

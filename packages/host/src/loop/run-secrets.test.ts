@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import { startRun } from "./run.ts";
+import type { ToolOutcome } from "../conversation/messages.ts";
+import { ActiveRun } from "./run.ts";
 import {
   call,
   eventsOf,
@@ -58,7 +58,7 @@ test("a secret that servers and the model provider repeat reaches neither an eve
       return Promise.resolve(outcomes[Number(args.index)] ?? textOutcome(""));
     },
   });
-  const run = startRun(parts, { messages: question, maxResultBytes: 1024 });
+  const run = new ActiveRun(parts, { messages: question, maxResultBytes: 1024 });
   const events = await eventsOf(run);
   const end = await run.finished;
   expect(parts.calls).toHaveLength(outcomes.length);

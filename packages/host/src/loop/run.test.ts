@@ -1,13 +1,12 @@
 import { getEventListeners } from "node:events";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { Message, ToolResultPart } from "../conversation/messages.ts";
+import type { ToolOutcome, Message, ToolResultPart } from "../conversation/messages.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
 import type { RunEvent } from "./run-events.ts";
-import { startRun } from "./run.ts";
+import { ActiveRun } from "./run.ts";
 import {
-  answered,
+  answerStep,
   call,
   eventsOf,
   finish,
@@ -49,10 +48,10 @@ describe("steps", () => {
   test("streams the text, runs the call, and sends its result to the model", async () => {
     const model = scriptedStream([
       [text("I will "), text("look."), call("read", { id: "1" }), finish("tool-calls")],
-      answered,
+      answerStep,
     ]);
     const parts = testParts(model.stream);
-    const run = startRun(parts, { messages: question, system: "Be brief." });
+    const run = new ActiveRun(parts, { messages: question, system: "Be brief." });
     const events = await eventsOf(run);
     const types = events.map(({ type }) => type).filter((type) => type !== "text");
     expect(types).toEqual(["step", "usage", "call", "result", "step", "usage", "end"]);
@@ -79,15 +78,15 @@ describe("steps", () => {
 
   test("leaves no listener at the signal of the caller, and no timer", async () => {
     const { signal } = new AbortController();
-    const parts = testParts(scriptedStream([answered]).stream);
-    await startRun(parts, { messages: question, signal }).finished;
+    const parts = testParts(scriptedStream([answerStep]).stream);
+    await new ActiveRun(parts, { messages: question, signal }).finished;
     expect(getEventListeners(signal, "abort")).toEqual([]);
     expect(parts.clock.pending).toBe(0);
   });
 
   test("joins the text for a consumer that is slower than the model", async () => {
     const pieces = Array.from({ length: 10_000 }, () => text("ab"));
-    const run = startRun(testParts(scriptedStream([[...pieces, finish()]]).stream), { messages: question });
+    const run = new ActiveRun(testParts(scriptedStream([[...pieces, finish()]]).stream), { messages: question });
     await run.finished;
     const events = await eventsOf(run);
     expect(events.map(({ type }) => type)).toEqual(["step", "text", "usage", "end"]);
@@ -95,7 +94,7 @@ describe("steps", () => {
   });
 
   test("ends without a consumer", async () => {
-    const run = startRun(testParts(scriptedStream([answered]).stream), { messages: question });
+    const run = new ActiveRun(testParts(scriptedStream([answerStep]).stream), { messages: question });
     expect((await run.finished).reason).toBe("answered");
   });
 
@@ -107,7 +106,7 @@ describe("steps", () => {
       { type: "reasoning", text: "m.", block: 0 },
       { type: "reasoning", text: "", block: 0, providerData: signed },
     ] as const;
-    const run = startRun(testParts(scriptedStream([[...reasoning, finish()]]).stream), { messages: question });
+    const run = new ActiveRun(testParts(scriptedStream([[...reasoning, finish()]]).stream), { messages: question });
     expect((await run.finished).messages.at(-1)).toEqual({
       role: "assistant",
       content: [
@@ -118,30 +117,30 @@ describe("steps", () => {
   });
 
   test("adds no empty message", async () => {
-    const run = startRun(testParts(scriptedStream([[text(""), finish()]]).stream), { messages: question });
+    const run = new ActiveRun(testParts(scriptedStream([[text(""), finish()]]).stream), { messages: question });
     expect((await run.finished).messages).toEqual(question);
   });
 
   test("does not change the messages of the caller", async () => {
     const messages = Object.freeze([...question]);
-    await startRun(testParts(scriptedStream([answered]).stream), { messages }).finished;
+    await new ActiveRun(testParts(scriptedStream([answerStep]).stream), { messages }).finished;
     expect(messages).toHaveLength(1);
   });
 
   test("adds a result to a call without one in the given conversation", async () => {
-    const model = scriptedStream([answered]);
+    const model = scriptedStream([answerStep]);
     const interrupted: Message[] = [
       ...question,
       { role: "assistant", content: [{ type: "tool-call", callId: "a", name: "read", arguments: {} }] },
     ];
-    const { messages } = await startRun(testParts(model.stream), { messages: interrupted }).finished;
+    const { messages } = await new ActiveRun(testParts(model.stream), { messages: interrupted }).finished;
     expectComplete(messages);
     expect(textOf(resultsOf(messages)[0])).toContain("interrupted");
   });
 
   test("gives calls with the same id unique ids", async () => {
     const step = [call("read", {}, "call_0"), call("write", {}, "call_0"), finish("tool-calls")];
-    const run = startRun(testParts(scriptedStream([step, step, answered]).stream), { messages: question });
+    const run = new ActiveRun(testParts(scriptedStream([step, step, answerStep]).stream), { messages: question });
     const { messages } = await run.finished;
     expectComplete(messages);
     expect(resultsOf(messages).map(({ callId }) => callId)).toEqual(["call_0", "call_0_2", "call_0_3", "call_0_4"]);
@@ -153,11 +152,11 @@ describe("calls", () => {
     const waiting: (() => void)[] = [];
     const ids = Array.from({ length: 10 }, (_, index) => String(index));
     const step = [...ids.map((id) => call("read", { id }, `c${id}`)), finish("tool-calls")];
-    const parts = testParts(scriptedStream([step, answered]).stream, {
+    const parts = testParts(scriptedStream([step, answerStep]).stream, {
       callTool: (request) =>
         new Promise((resolve) => waiting.push(() => resolve(textOutcome(`note ${String(request.arguments.id)}`)))),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     expect(parts.calls).toHaveLength(8);
     for (const release of waiting.splice(0).toReversed()) release();
@@ -171,7 +170,7 @@ describe("calls", () => {
 
   test("emit the call before its activity, and its result last", async () => {
     const progress: CallActivity = { type: "progress", progress: { progress: 1, message: "token hunter2" } };
-    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answered]).stream, {
+    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answerStep]).stream, {
       callTool: async ({ onActivity }) => {
         onActivity?.(progress);
         await flushPromises();
@@ -179,7 +178,7 @@ describe("calls", () => {
         return textOutcome("ok");
       },
     });
-    const events = await eventsOf(startRun(parts, { messages: question }));
+    const events = await eventsOf(new ActiveRun(parts, { messages: question }));
     const ofCall = events.filter((event) => "callId" in event);
     expect(ofCall.map(({ type }) => type)).toEqual(["call", "activity", "result"]);
     expect(JSON.stringify(events)).not.toContain("hunter2");
@@ -201,7 +200,7 @@ describe("calls", () => {
         return Promise.resolve(textOutcome("ok"));
       },
     });
-    const run = startRun(parts, { messages: question, maxTime: 1000 });
+    const run = new ActiveRun(parts, { messages: question, maxTime: 1000 });
     await parts.clock.advance(1000);
     const events = await eventsOf(run);
     expect(events.filter(({ type }) => type === "activity")).toEqual([]);
@@ -209,9 +208,9 @@ describe("calls", () => {
   });
 
   test("of an unknown tool fail with the closest names", async () => {
-    const model = scriptedStream([[call("read_note"), finish("tool-calls")], answered]);
+    const model = scriptedStream([[call("read_note"), finish("tool-calls")], answerStep]);
     const parts = testParts(model.stream);
-    const { messages } = await startRun(parts, { messages: question }).finished;
+    const { messages } = await new ActiveRun(parts, { messages: question }).finished;
     const [result] = resultsOf(messages);
     expect(result).toMatchObject({ callId: "read_note", isError: true });
     expect(textOf(result)).toContain('"read_note" does not exist');
@@ -220,8 +219,8 @@ describe("calls", () => {
   });
 
   test("with a name that providers reject have a name that they accept in the conversation", async () => {
-    const model = scriptedStream([[call("functions.read file", {}, "1"), finish("tool-calls")], answered]);
-    const end = await startRun(testParts(model.stream), { messages: question }).finished;
+    const model = scriptedStream([[call("functions.read file", {}, "1"), finish("tool-calls")], answerStep]);
+    const end = await new ActiveRun(testParts(model.stream), { messages: question }).finished;
     expect(end.messages[1]?.content).toMatchObject([{ name: "functions_read_file" }]);
     expect(resultsOf(end.messages)[0]).toMatchObject({ name: "functions_read_file", isError: true });
     expect(textOf(resultsOf(end.messages)[0])).toContain("functions.read file");
@@ -231,27 +230,27 @@ describe("calls", () => {
     "of %s with arguments that are too deep leave a conversation that can be sent",
     async (name) => {
       const deep = `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
-      const model = scriptedStream([[call(name, deep), finish("tool-calls")], answered]);
+      const model = scriptedStream([[call(name, deep), finish("tool-calls")], answerStep]);
       const readArguments = (): { problem: string } => ({ problem: "The arguments are nested too deep." });
-      const end = await startRun(testParts(model.stream, { readArguments }), { messages: question }).finished;
+      const end = await new ActiveRun(testParts(model.stream, { readArguments }), { messages: question }).finished;
       expect(end.reason).toBe("answered");
       expect(JSON.stringify(end.messages).length).toBeLessThan(2000);
     },
   );
 
   test("with invalid JSON fail, and the conversation has an object as arguments", async () => {
-    const model = scriptedStream([[call("read", '{"id": '), finish("tool-calls")], answered]);
-    const { messages } = await startRun(testParts(model.stream), { messages: question }).finished;
+    const model = scriptedStream([[call("read", '{"id": '), finish("tool-calls")], answerStep]);
+    const { messages } = await new ActiveRun(testParts(model.stream), { messages: question }).finished;
     expect(textOf(resultsOf(messages)[0])).toContain("not valid JSON");
     expect(messages[1]).toMatchObject({ content: [{ type: "tool-call", arguments: {} }] });
   });
 
   test("state the arguments that the user edited in their results", async () => {
     const edited = { id: "7</server-text>" };
-    const parts = testParts(scriptedStream([[call("read", '{"id":"1"}'), finish("tool-calls")], answered]).stream, {
+    const parts = testParts(scriptedStream([[call("read", '{"id":"1"}'), finish("tool-calls")], answerStep]).stream, {
       callTool: () => Promise.resolve({ ...textOutcome("seven"), editedArguments: edited }),
     });
-    const [result] = resultsOf((await startRun(parts, { messages: question }).finished).messages);
+    const [result] = resultsOf((await new ActiveRun(parts, { messages: question }).finished).messages);
     expect(textOf(result)).toContain(
       'The user edited the arguments. The tool was called with {"id":"7&lt;/server-text>"}.',
     );
@@ -262,10 +261,10 @@ describe("calls", () => {
     const failure: ToolOutcome = { status: "failed", message: "bad hunter2", error: new Error("x"), mayHaveRun: true };
     const outcomes: ToolOutcome[] = [failure, { status: "denied", message: "The user said no." }];
     const step = [call("read"), call("write"), finish("tool-calls")];
-    const parts = testParts(scriptedStream([step, answered]).stream, {
+    const parts = testParts(scriptedStream([step, answerStep]).stream, {
       callTool: () => Promise.resolve(outcomes.shift() ?? textOutcome("")),
     });
-    const results = resultsOf((await startRun(parts, { messages: question }).finished).messages);
+    const results = resultsOf((await new ActiveRun(parts, { messages: question }).finished).messages);
     expect(results.map(({ isError }) => isError)).toEqual([true, true]);
     expect(textOf(results[0])).toContain("The server may have run it.");
     expect(textOf(results[0])).toContain("bad [secret]");
@@ -281,8 +280,8 @@ describe("calls", () => {
       },
     ],
   ])("that %s unexpectedly become error results", async (_name, callTool) => {
-    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answered]).stream, { callTool });
-    const { messages, reason } = await startRun(parts, { messages: question }).finished;
+    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answerStep]).stream, { callTool });
+    const { messages, reason } = await new ActiveRun(parts, { messages: question }).finished;
     expect(reason).toBe("answered");
     expect(textOf(resultsOf(messages)[0])).toContain("defect [secret]");
   });
@@ -290,9 +289,9 @@ describe("calls", () => {
   test("run at most 3 times if they fail with the same arguments", async () => {
     const again = (id: string) => [call("read", { id, other: 1 }), finish("tool-calls")];
     const reordered = [call("read", { other: 1, id: "1" }), finish("tool-calls")];
-    const steps = [again("1"), again("1"), reordered, again("1"), again("2"), answered];
+    const steps = [again("1"), again("1"), reordered, again("1"), again("2"), answerStep];
     const parts = testParts(scriptedStream(steps).stream, { callTool: () => Promise.resolve(textOutcome("no", true)) });
-    const { messages } = await startRun(parts, { messages: question }).finished;
+    const { messages } = await new ActiveRun(parts, { messages: question }).finished;
     expect(parts.calls.map((request) => request.arguments.id)).toEqual(["1", "1", "1", "2"]);
     expect(textOf(resultsOf(messages)[3])).toContain("failed 3 times with the same arguments");
   });
@@ -300,10 +299,10 @@ describe("calls", () => {
   test("run again after another call has succeeded", async () => {
     const failing = [call("read", { id: "1" }), finish("tool-calls")];
     const other = [call("write", {}), finish("tool-calls")];
-    const parts = testParts(scriptedStream([failing, failing, failing, other, failing, answered]).stream, {
+    const parts = testParts(scriptedStream([failing, failing, failing, other, failing, answerStep]).stream, {
       callTool: ({ tool }) => Promise.resolve(textOutcome("x", tool.name === "read")),
     });
-    await startRun(parts, { messages: question }).finished;
+    await new ActiveRun(parts, { messages: question }).finished;
     expect(parts.calls).toHaveLength(5);
   });
 });
@@ -312,20 +311,21 @@ describe("limits", () => {
   const calling = [call("read"), finish("tool-calls", 60, 40)];
 
   test.each([
-    ["as many steps as the limit", { maxSteps: 2 }, [calling, answered], "answered"],
-    ["one step more than the limit", { maxSteps: 2 }, [calling, calling, answered], "steps"],
-    ["fewer tokens than the limit", { maxTokens: 101 }, [calling, answered], "answered"],
-    ["as many tokens as the limit", { maxTokens: 100 }, [calling, answered], "tokens"],
+    ["as many steps as the limit", { maxSteps: 2 }, [calling, answerStep], "answered"],
+    ["one step more than the limit", { maxSteps: 2 }, [calling, calling, answerStep], "steps"],
+    ["fewer tokens than the limit", { maxTokens: 101 }, [calling, answerStep], "answered"],
+    ["as many tokens as the limit", { maxTokens: 100 }, [calling, answerStep], "tokens"],
   ] as const)("a run that needs %s", async (_name, options, steps, reason) => {
-    const end = await startRun(testParts(scriptedStream(steps).stream), { messages: question, ...options }).finished;
+    const end = await new ActiveRun(testParts(scriptedStream(steps).stream), { messages: question, ...options })
+      .finished;
     expect(end.reason).toBe(reason);
     expectComplete(end.messages);
     expect(resultsOf(end.messages).every(({ isError }) => !isError)).toBe(true);
   });
 
   test("estimate the tokens if the provider reports none", async () => {
-    const steps = [[text("words ".repeat(100)), call("read"), finish("tool-calls", 0, 0)], answered];
-    const end = await startRun(testParts(scriptedStream(steps).stream), { messages: question, maxTokens: 100 })
+    const steps = [[text("words ".repeat(100)), call("read"), finish("tool-calls", 0, 0)], answerStep];
+    const end = await new ActiveRun(testParts(scriptedStream(steps).stream), { messages: question, maxTokens: 100 })
       .finished;
     expect(end.reason).toBe("tokens");
     expect(end.usage.outputTokens).toBeGreaterThanOrEqual(100);
@@ -339,7 +339,7 @@ describe("limits", () => {
     ["error", "error"],
   ] as const)("the finish reason %s ends the run without running the calls", async (finished, reason) => {
     const parts = testParts(scriptedStream([[text("A"), call("read", '{"id'), finish(finished)]]).stream);
-    const end = await startRun(parts, { messages: question }).finished;
+    const end = await new ActiveRun(parts, { messages: question }).finished;
     expect(end.reason).toBe(reason);
     expectComplete(end.messages);
     expect(resultsOf(end.messages)[0]?.isError).toBe(true);
@@ -353,12 +353,12 @@ describe("limits", () => {
     [{ maxResultBytes: 1 }, "`maxResultBytes` must be a whole number from 256"],
     [{ messages: [] }, "`messages` is empty"],
   ])("the options %o are rejected", (options, message) => {
-    const start = () => startRun(testParts(scriptedStream([]).stream), { messages: question, ...options });
+    const start = () => new ActiveRun(testParts(scriptedStream([]).stream), { messages: question, ...options });
     expect(start).toThrow(message);
   });
 
   test("options without messages are rejected", () => {
-    expect(() => startRun(testParts(scriptedStream([]).stream), {})).toThrow(
+    expect(() => new ActiveRun(testParts(scriptedStream([]).stream), {})).toThrow(
       "requires either `messages` or `conversation`",
     );
   });
@@ -366,7 +366,7 @@ describe("limits", () => {
 
 describe("errors of the model", () => {
   test("in the middle of an answer end the run with the text so far", async () => {
-    const run = startRun(
+    const run = new ActiveRun(
       testParts(
         scriptedStream([
           async function* fail() {
@@ -391,15 +391,16 @@ describe("errors of the model", () => {
   });
 
   test("without a finish part are an error", async () => {
-    const end = await startRun(testParts(scriptedStream([[text("A")]]).stream), { messages: question }).finished;
+    const end = await new ActiveRun(testParts(scriptedStream([[text("A")]]).stream), { messages: question }).finished;
     expect(end.error?.message).toContain("without a finish part");
   });
 });
 
 describe("cancel", () => {
   test("before the start sends no request", async () => {
-    const model = scriptedStream([answered]);
-    const end = await startRun(testParts(model.stream), { messages: question, signal: AbortSignal.abort() }).finished;
+    const model = scriptedStream([answerStep]);
+    const end = await new ActiveRun(testParts(model.stream), { messages: question, signal: AbortSignal.abort() })
+      .finished;
     expect(end).toMatchObject({ reason: "cancelled", messages: question });
     expect(model.requests).toHaveLength(0);
   });
@@ -411,7 +412,7 @@ describe("cancel", () => {
         await untilAborted(request.signal);
       },
     ]);
-    const run = startRun(testParts(model.stream), { messages: question });
+    const run = new ActiveRun(testParts(model.stream), { messages: question });
     const events: RunEvent[] = [];
     for await (const event of run) {
       events.push(event);
@@ -428,7 +429,7 @@ describe("cancel", () => {
     const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
     const step = [...ids.map((id) => call("read", { id }, id)), finish("tool-calls")];
     const parts = testParts(scriptedStream([step]).stream, { callTool: ({ signal }) => untilAborted(signal) });
-    const run = startRun(parts, { messages: question, signal: controller.signal });
+    const run = new ActiveRun(parts, { messages: question, signal: controller.signal });
     await flushPromises();
     controller.abort();
     const end = await run.finished;
@@ -448,7 +449,7 @@ describe("cancel", () => {
         return textOutcome("written");
       },
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await flushPromises();
     run.cancel();
     expect(textOf(resultsOf((await run.finished).messages)[0])).toContain("written");
@@ -464,7 +465,7 @@ describe("cancel", () => {
     ]);
     const inCall = testParts(scriptedStream([[call("read"), finish("tool-calls")]]).stream, { callTool: never });
     for (const parts of [testParts(deaf.stream), inCall]) {
-      const run = startRun(parts, { messages: question });
+      const run = new ActiveRun(parts, { messages: question });
       await flushPromises();
       run.cancel();
       await parts.clock.advance(5000);
@@ -481,7 +482,7 @@ describe("cancel", () => {
         return new Promise(() => {});
       },
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     await parts.clock.advance(5000);
     expect((await run.finished).reason).toBe("cancelled");
   });
@@ -490,7 +491,7 @@ describe("cancel", () => {
     const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")]]).stream, {
       callTool: ({ signal }) => untilAborted(signal),
     });
-    const run = startRun(parts, { messages: question });
+    const run = new ActiveRun(parts, { messages: question });
     for await (const event of run) if (event.type === "call") break;
     const end = await run.finished;
     expect(end.reason).toBe("cancelled");
@@ -503,7 +504,7 @@ describe("time", () => {
     const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")]]).stream, {
       callTool: ({ signal }) => untilAborted(signal),
     });
-    const run = startRun(parts, { messages: question, maxTime: 1000 });
+    const run = new ActiveRun(parts, { messages: question, maxTime: 1000 });
     await parts.clock.advance(999);
     expect(parts.calls[0]?.signal?.aborted).toBe(false);
     await parts.clock.advance(1);
@@ -521,7 +522,7 @@ describe("time", () => {
       },
     ]);
     const parts = testParts(model.stream);
-    const run = startRun(parts, { messages: question, maxTime: 1000 });
+    const run = new ActiveRun(parts, { messages: question, maxTime: 1000 });
     await parts.clock.advance(1000);
     expect((await run.finished).reason).toBe("time");
   });
@@ -530,7 +531,7 @@ describe("time", () => {
     const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")]]).stream, {
       callTool: ({ signal }) => untilAborted(signal),
     });
-    const run = startRun(parts, { messages: question, maxTime: 1000 });
+    const run = new ActiveRun(parts, { messages: question, maxTime: 1000 });
     await flushPromises();
     const activity = (given: CallActivity): void => parts.calls[0]?.onActivity?.(given);
     await parts.clock.advance(400);
@@ -564,7 +565,7 @@ describe("time", () => {
         return Promise.resolve(textOutcome("ok"));
       },
     });
-    const run = startRun(parts, { messages: question, maxTime: 1000 });
+    const run = new ActiveRun(parts, { messages: question, maxTime: 1000 });
     await parts.clock.advance(1000);
     expect((await run.finished).reason).toBe("time");
   });

@@ -1,24 +1,21 @@
 import type { Clock } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ModelRequest, Usage } from "../model/model-request.ts";
+import type { Usage } from "../model/model-request.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
-import { completeMessages } from "./complete-messages.ts";
+import { completeMessages, type ServerInstructions, systemPrompt } from "./request-messages.ts";
 import type { AssistantPart, Message } from "../conversation/messages.ts";
-import { type EventQueue, createEventQueue } from "./event-queue.ts";
+import { EventQueue } from "./event-queue.ts";
 import { type ModelAnswer, type StreamModel, askModel } from "./model-answer.ts";
 import { type ReadArguments, type ReadCall, readCall } from "./read-call.ts";
-import { createRepeatedFailures } from "./repeated-failures.ts";
-import type { ResultStore } from "../conversation/result-handles.ts";
-import { type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
-import type { Run, RunEnd, RunOptions } from "./run-events.ts";
-import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
-import { type OpenCalls, type RunStop, createOpenCalls, createStop } from "./run-stop.ts";
-import { startRunTimer } from "./run-timer.ts";
-import { type RunTools, createRunTools } from "./stable-tools.ts";
-import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
-import type { SecretFilter } from "../values/without-secrets.ts";
-import { uniqueNames } from "../values/unique-names.ts";
+import { type CallParts, RepeatedFailures, runCalls, skippedResult, stopText } from "./run-calls.ts";
+import type { ResultStore } from "../conversation/server-text.ts";
+import type { Run, RunEnd, RunEvent, RunOptions } from "./run-events.ts";
+import { OpenCalls, RunStop, RunTimer } from "./run-stop.ts";
+import { RunTools } from "./stable-tools.ts";
+import { toError } from "../values/errors.ts";
+import type { SecretFilter } from "../values/types.ts";
+import { uniqueNames } from "../values/map-texts.ts";
 
 /** The parts of a host that a run needs. */
 export interface RunParts {
@@ -39,25 +36,162 @@ export interface RunParts {
   readonly search?: ToolSearch;
 }
 
-/** Starts a run. Throws if an option is invalid. */
-export function startRun(parts: RunParts, options: RunOptions): Run {
-  checkMessages(options);
-  const limits = readRunLimits(options);
-  const stop = createStop(options.signal);
-  const events = createEventQueue(parts.secrets);
-  const openCalls = createOpenCalls(stop.signal);
-  const finished = runToEnd({ parts, options, limits, stop, events, openCalls });
-  const cancel = (): void => stop.stop("cancelled");
-  return {
-    finished,
-    cancel,
-    cancelCalls: openCalls.cancel,
-    [Symbol.asyncIterator]: () =>
-      events.iterate(async () => {
-        cancel();
-        await finished;
-      }),
-  };
+type Ended = Pick<RunEnd, "reason" | "error">;
+
+/** A run, from its start to its end. */
+export class ActiveRun implements Run {
+  readonly finished: Promise<RunEnd>;
+  readonly #parts: RunParts;
+  readonly #options: RunOptions;
+  readonly #limits: RunLimits;
+  readonly #stop: RunStop;
+  readonly #events: EventQueue;
+  readonly #openCalls: OpenCalls;
+  readonly #timer: RunTimer;
+  readonly #tools: RunTools;
+  readonly #callParts: CallParts;
+  /** The conversation with the new messages. Undefined before the first step. */
+  #messages: Message[] | undefined;
+  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+  /** Throws if an option is invalid. */
+  constructor(parts: RunParts, options: RunOptions) {
+    checkMessages(options);
+    const { catalogue, callTool, clock, results, search, secrets } = parts;
+    const limits = readRunLimits(options);
+    const stop = new RunStop(options.signal);
+    this.#parts = parts;
+    this.#options = options;
+    this.#limits = limits;
+    this.#stop = stop;
+    this.#events = new EventQueue(secrets);
+    this.#openCalls = new OpenCalls(stop.signal);
+    this.#timer = new RunTimer({ clock, ms: limits.maxTime, onExpired: () => stop.stop("time") });
+    this.#tools = new RunTools({ catalogue, search, maxTokens: limits.maxToolTokens });
+    this.#callParts = {
+      callTool,
+      search,
+      limits: { maxBytes: limits.maxResultBytes, store: results },
+      failures: new RepeatedFailures(),
+      openCalls: this.#openCalls,
+      stop,
+      timer: this.#timer,
+      clock,
+      emit: (event) => this.#events.push(event),
+    };
+    this.finished = this.#run();
+  }
+
+  readonly cancel = (): void => this.#stop.stop("cancelled");
+  readonly cancelCalls = (): number => this.#openCalls.cancel();
+
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
+    return this.#events.iterate(async () => {
+      this.cancel();
+      await this.finished;
+    });
+  }
+
+  /** Runs the steps, and makes the end. It never rejects. */
+  async #run(): Promise<RunEnd> {
+    const { ready, secrets } = this.#parts;
+    const { conversation, messages: initialMessages } = this.#options;
+    const stop = this.#stop;
+    const messagesNow = (): readonly Message[] => initialMessages ?? conversation?.messages ?? [];
+    let start = messagesNow();
+    let outcome: Ended;
+    try {
+      await ready?.(stop.signal);
+      await conversation?.refresh({ signal: stop.signal });
+      start = messagesNow();
+      outcome = await this.#runSteps(start);
+    } catch (error) {
+      outcome = stop.reason === undefined ? { reason: "error", error: toError(error) } : { reason: stop.reason };
+    }
+    this.#timer.close();
+    this.#openCalls.close();
+    stop.close();
+    const complete = completeMessages(this.#messages ?? start);
+    const unanswered = outcome.reason === "error" ? unansweredMessage(complete) : undefined;
+    const messages = unanswered ? complete.slice(0, -1) : complete;
+    const end = secrets.withoutSecrets<RunEnd>({
+      ...outcome,
+      messages,
+      ...(unanswered && { unanswered }),
+      usage: this.#usage,
+    });
+    this.#events.push({ type: "end", end });
+    if (conversation) conversation.replace([...end.messages, ...addedSince(start, conversation.messages)]);
+    this.#events.end();
+    return end;
+  }
+
+  /** Sends requests to the model, and runs its calls, until the run ends. */
+  async #runSteps(start: readonly Message[]): Promise<Ended> {
+    const { stream, clock, instructions } = this.#parts;
+    const { maxOutputTokens } = this.#limits;
+    const { signal } = this.#stop;
+    const messages = completeMessages(start);
+    const system: Message = { role: "system", content: systemPrompt(this.#options.system, instructions()) };
+    const uniqueId = uniqueNames(callIds(messages));
+    this.#messages = messages;
+    const onText = (type: "text" | "reasoning", text: string): void => this.#events.push({ type, text });
+    for (let step = 1; ; step += 1) {
+      const reason = this.#stop.reason ?? this.#reachedLimit(step);
+      if (reason !== undefined) return { reason };
+      this.#events.push({ type: "step", step });
+      const request = {
+        messages: [system, ...messages],
+        tools: this.#tools.next(),
+        ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      };
+      const answer = await askModel(request, { stream, clock, signal, onText });
+      this.#addUsage(step, answer.usage);
+      const { content, calls } = this.#readAnswer(answer, uniqueId);
+      // Providers reject an empty message.
+      if (content.length > 0) messages.push({ role: "assistant", content });
+      const outcome = this.#stop.reason ? { reason: this.#stop.reason } : endOf(answer, calls.length > 0);
+      if (calls.length > 0) {
+        const results = outcome
+          ? calls.map((call) => skippedResult(call, skipReason(outcome)))
+          : await runCalls(calls, this.#callParts);
+        messages.push({ role: "tool", content: results });
+      }
+      if (outcome) return outcome;
+    }
+  }
+
+  /** Returns the limit that forbids another request to the model. */
+  #reachedLimit(step: number): RunEnd["reason"] | undefined {
+    if (step > this.#limits.maxSteps) return "steps";
+    return this.#usage.inputTokens + this.#usage.outputTokens >= this.#limits.maxTokens ? "tokens" : undefined;
+  }
+
+  #addUsage(step: number, usage: Usage): void {
+    this.#usage = {
+      inputTokens: this.#usage.inputTokens + usage.inputTokens,
+      outputTokens: this.#usage.outputTokens + usage.outputTokens,
+      ...((this.#usage.isEstimated || usage.isEstimated) && { isEstimated: true }),
+    };
+    this.#events.push({ type: "usage", step, usage });
+  }
+
+  /** Returns the answer for the conversation, and its calls. */
+  #readAnswer(
+    { parts }: ModelAnswer,
+    uniqueId: (id: string) => string,
+  ): { content: AssistantPart[]; calls: ReadCall[] } {
+    const { catalogue, readArguments } = this.#parts;
+    const { isSearching } = this.#tools;
+    const calls: ReadCall[] = [];
+    const content = parts.map((part): AssistantPart => {
+      if (part.type !== "tool-call") return part;
+      const call = readCall(part, { catalogue, readArguments, isSearching, uniqueId: (id) => uniqueId(id || "call") });
+      calls.push(call);
+      return call.part;
+    });
+    return { content, calls };
+  }
 }
 
 function checkMessages({ messages, conversation }: RunOptions): void {
@@ -67,64 +201,9 @@ function checkMessages({ messages, conversation }: RunOptions): void {
   if (messages?.length === 0) throw new RangeError("`messages` is empty. Add a message of the user.");
 }
 
-interface Start {
-  readonly parts: RunParts;
-  readonly options: RunOptions;
-  readonly limits: RunLimits;
-  readonly stop: RunStop;
-  readonly events: EventQueue;
-  readonly openCalls: OpenCalls;
-}
-
-/** The state of a run. */
-interface RunState extends Start {
-  readonly system: string;
-  readonly messages: Message[];
-  readonly tools: RunTools;
-  readonly callParts: CallParts;
-  /** Returns an id that no call of the conversation has. */
-  readonly uniqueId: (id: string) => string;
-  step: number;
-  usage: Usage;
-}
-
-type Ended = Pick<RunEnd, "reason" | "error">;
-
-/** Runs the steps, and makes the end. It never rejects. */
-async function runToEnd(start: Start): Promise<RunEnd> {
-  const { parts, options, stop, events, openCalls } = start;
-  const { conversation } = options;
-  const timer = startRunTimer({ clock: parts.clock, ms: start.limits.maxTime, onExpired: () => stop.stop("time") });
-  const before = (): readonly Message[] => options.messages ?? conversation?.messages ?? [];
-  let taken = before();
-  let state: RunState | undefined;
-  let ended: Ended;
-  try {
-    await parts.ready?.(stop.signal);
-    await conversation?.refresh({ signal: stop.signal });
-    taken = before();
-    state = startState(start, { before: taken, timer });
-    ended = await runSteps(state);
-  } catch (error) {
-    ended = stop.reason === undefined ? { reason: "error", error: toError(error) } : { reason: stop.reason };
-  }
-  timer.close();
-  openCalls.close();
-  stop.close();
-  const complete = completeMessages(state?.messages ?? taken);
-  const unanswered = ended.reason === "error" ? unansweredMessage(complete) : undefined;
-  const messages = unanswered ? complete.slice(0, -1) : complete;
-  const usage = state?.usage ?? { inputTokens: 0, outputTokens: 0 };
-  const end = parts.secrets.withoutSecrets<RunEnd>({ ...ended, messages, ...(unanswered && { unanswered }), usage });
-  events.push({ type: "end", end });
-  if (conversation) conversation.replace([...end.messages, ...addedSince(taken, conversation.messages)]);
-  events.end();
-  return end;
-}
-
 /** Returns the messages that were added to a conversation during a run, such as those of another attachment. */
-function addedSince(taken: readonly Message[], now: readonly Message[]): readonly Message[] {
-  return taken.every((message, index) => now[index] === message) ? now.slice(taken.length) : [];
+function addedSince(initialMessages: readonly Message[], now: readonly Message[]): readonly Message[] {
+  return initialMessages.every((message, index) => now[index] === message) ? now.slice(initialMessages.length) : [];
 }
 
 /**
@@ -139,110 +218,8 @@ function unansweredMessage(messages: readonly Message[]): Message | undefined {
   return isOfServer ? undefined : last;
 }
 
-function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
-}
-
-function startState(
-  start: Start,
-  { before, timer }: { before: readonly Message[]; timer: CallParts["timer"] },
-): RunState {
-  const { parts, options, limits, stop, events, openCalls } = start;
-  const { catalogue, search } = parts;
-  const messages = completeMessages(before);
-  return {
-    ...start,
-    system: systemPrompt(options.system, parts.instructions()),
-    messages,
-    tools: createRunTools({ catalogue, search, maxTokens: limits.maxToolTokens }),
-    callParts: {
-      callTool: parts.callTool,
-      catalogue,
-      search,
-      limits: { maxBytes: limits.maxResultBytes, store: parts.results },
-      failures: createRepeatedFailures(),
-      openCalls,
-      stop,
-      timer,
-      clock: parts.clock,
-      emit: events.push,
-    },
-    uniqueId: uniqueNames(callIds(messages)),
-    step: 0,
-    usage: { inputTokens: 0, outputTokens: 0 },
-  };
-}
-
-/** Sends requests to the model, and runs its calls, until the run ends. */
-async function runSteps(state: RunState): Promise<Ended> {
-  for (;;) {
-    const reason = state.stop.reason ?? reachedLimit(state.limits, state);
-    if (reason !== undefined) return { reason };
-    state.step += 1;
-    state.events.push({ type: "step", step: state.step });
-    const answer = await askModel(requestOf(state), {
-      stream: state.parts.stream,
-      clock: state.parts.clock,
-      signal: state.stop.signal,
-      onText: (type, text) => state.events.push({ type, text }),
-    });
-    addUsage(state, answer.usage);
-    const calls = addAnswer(state, answer);
-    const ended = endOf(answer, { hasCalls: calls.length > 0, stop: state.stop });
-    if (calls.length > 0) {
-      const content = ended
-        ? calls.map((call) => skippedResult(call, skipReason(ended)))
-        : await runCalls(calls, state.callParts);
-      state.messages.push({ role: "tool", content });
-    }
-    if (ended) return ended;
-  }
-}
-
-function requestOf({ system, messages, tools, limits, stop }: RunState): ModelRequest {
-  return {
-    messages: [{ role: "system", content: system }, ...messages],
-    tools: tools.next(),
-    signal: stop.signal,
-    ...(limits.maxOutputTokens === undefined ? {} : { maxOutputTokens: limits.maxOutputTokens }),
-  };
-}
-
-function addUsage(state: RunState, usage: Usage): void {
-  state.usage = {
-    inputTokens: state.usage.inputTokens + usage.inputTokens,
-    outputTokens: state.usage.outputTokens + usage.outputTokens,
-    ...((state.usage.isEstimated || usage.isEstimated) && { isEstimated: true }),
-  };
-  state.events.push({ type: "usage", step: state.step, usage });
-}
-
-/** Adds the answer to the conversation. Returns its calls. */
-function addAnswer(state: RunState, { parts }: ModelAnswer): ReadCall[] {
-  const calls: ReadCall[] = [];
-  const reader = {
-    catalogue: state.parts.catalogue,
-    readArguments: state.parts.readArguments,
-    isSearching: state.tools.isSearching,
-    uniqueId: (id: string) => state.uniqueId(id || "call"),
-  };
-  const content = parts.map((part): AssistantPart => {
-    if (part.type !== "tool-call") return part;
-    const call = readCall(part, reader);
-    calls.push(call);
-    return call.part;
-  });
-  // Providers reject an empty message.
-  if (content.length > 0) state.messages.push({ role: "assistant", content });
-  return calls;
-}
-
 /** Returns the end of the run after an answer, or undefined if the calls of the answer must run. */
-function endOf(
-  { finish, error }: ModelAnswer,
-  { hasCalls, stop }: { hasCalls: boolean; stop: RunStop },
-): Ended | undefined {
-  if (stop.reason !== undefined) return { reason: stop.reason };
+function endOf({ finish, error }: ModelAnswer, hasCalls: boolean): Ended | undefined {
   if (error) return { reason: "error", error };
   if (finish === "error")
     return { reason: "error", error: new Error("The model provider ended the answer with an error.") };
@@ -261,4 +238,27 @@ function skipReason({ reason }: Ended): string {
 function callIds(messages: readonly Message[]): string[] {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
   return calls.flatMap((part) => (part.type === "tool-call" ? [part.callId] : []));
+}
+
+type RunLimits = ReturnType<typeof readRunLimits>;
+
+/** The longest delay of a timer. */
+const MAX_DELAY = 2 ** 31 - 1;
+
+/** Returns the limits of a run, with their defaults. Throws a `RangeError` that names the invalid option. */
+function readRunLimits(options: RunOptions) {
+  const { maxOutputTokens } = options;
+  return {
+    maxSteps: readInteger("maxSteps", options.maxSteps ?? 20),
+    maxTokens: readInteger("maxTokens", options.maxTokens ?? 1_000_000),
+    maxTime: readInteger("maxTime", options.maxTime ?? 30 * 60_000, { max: MAX_DELAY }),
+    maxResultBytes: readInteger("maxResultBytes", options.maxResultBytes ?? 32 * 1024, { min: 256 }),
+    maxToolTokens: readInteger("maxToolTokens", options.maxToolTokens ?? 8000, { min: 0 }),
+    maxOutputTokens: maxOutputTokens === undefined ? undefined : readInteger("maxOutputTokens", maxOutputTokens),
+  };
+}
+
+function readInteger(name: string, value: number, { min = 1, max = Number.MAX_SAFE_INTEGER } = {}): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new RangeError(`\`${name}\` must be a whole number from ${min} to ${max}; got ${String(value)}.`);
 }

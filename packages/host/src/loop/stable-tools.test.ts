@@ -1,11 +1,11 @@
 import type { JsonObject } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { startRun } from "./run.ts";
-import { closeNames, createRunTools } from "./stable-tools.ts";
+import { ActiveRun } from "./run.ts";
+import { closeNames, RunTools } from "./stable-tools.ts";
 import { type ToolSearch, createToolSearch } from "../search/tool-search.ts";
 import {
-  answered,
+  answerStep,
   call,
   eventsOf,
   finish,
@@ -20,7 +20,7 @@ const names = (tools: readonly { name: string }[]): string[] => tools.map(({ nam
 
 function toolsOf(first: Catalogue, { search, maxTokens = 8000 }: { search?: ToolSearch; maxTokens?: number } = {}) {
   let current = first;
-  const tools = createRunTools({ catalogue: () => current, search, maxTokens });
+  const tools = new RunTools({ catalogue: () => current, search, maxTokens });
   return { tools, change: (catalogue: Catalogue): void => void (current = catalogue) };
 }
 
@@ -98,9 +98,9 @@ describe("the tools of a run", () => {
 describe("a run", () => {
   test("sends the same tools and the same start of the messages in 20 steps", async () => {
     const calling = [call("read"), finish("tool-calls")];
-    const model = scriptedStream([...Array.from({ length: 19 }, () => calling), answered]);
+    const model = scriptedStream([...Array.from({ length: 19 }, () => calling), answerStep]);
     const parts = testParts(model.stream, { instructions: () => [{ server: "notes", text: "Read first." }] });
-    await startRun(parts, { messages: question }).finished;
+    await new ActiveRun(parts, { messages: question }).finished;
     expect(model.requests).toHaveLength(20);
     for (const [index, { tools, messages }] of model.requests.entries()) {
       expect(tools).toBe(model.requests[0]?.tools);
@@ -111,12 +111,12 @@ describe("a run", () => {
 
   test("fails the call of a tool that was removed during the run", async () => {
     const parts = testParts(
-      scriptedStream([[call("read"), finish("tool-calls")], [call("read"), finish("tool-calls")], answered]).stream,
+      scriptedStream([[call("read"), finish("tool-calls")], [call("read"), finish("tool-calls")], answerStep]).stream,
       {
         catalogue: () => testCatalogue(parts.calls.length === 0 ? [testTool("read")] : []),
       },
     );
-    const { messages } = await startRun(parts, { messages: question }).finished;
+    const { messages } = await new ActiveRun(parts, { messages: question }).finished;
     expect(parts.calls).toHaveLength(1);
     expect(JSON.stringify(messages)).toContain("its server is no longer available");
   });
@@ -129,10 +129,10 @@ describe("a run", () => {
       [call("call_tool", { name: "tool_8", arguments: '{"id":"2"}' }), finish("tool-calls")],
       [call("tool_9", { id: "3" }), finish("tool-calls")],
       [call("call_tool", { name: "unknown" }, "u"), call("call_tool", {}, "v"), finish("tool-calls")],
-      answered,
+      answerStep,
     ]);
     const parts = testParts(model.stream, { catalogue: () => many, search: testSearch() });
-    const events = await eventsOf(startRun(parts, { messages: question, maxToolTokens: 100 }));
+    const events = await eventsOf(new ActiveRun(parts, { messages: question, maxToolTokens: 100 }));
     const shown = events.flatMap((event) =>
       event.type === "call" ? [[event.name, event.server, event.arguments]] : [],
     );
@@ -159,7 +159,7 @@ describe("a run", () => {
     const parts = testParts(
       scriptedStream([
         [call("call_tool", input), call("call_tool", '{"name":"tool_8","arguments":[]}', "b"), finish("tool-calls")],
-        answered,
+        answerStep,
       ]).stream,
       {
         catalogue: () => many,
@@ -170,7 +170,7 @@ describe("a run", () => {
         },
       },
     );
-    const { messages } = await startRun(parts, { messages: question, maxToolTokens: 100 }).finished;
+    const { messages } = await new ActiveRun(parts, { messages: question, maxToolTokens: 100 }).finished;
     expect(parts.calls.map((request) => request.arguments)).toEqual([{ id: "12345678901234567890" }]);
     expect(schemas[0]).toMatchObject({ properties: { arguments: testTool("tool_7").inputSchema } });
     expect(JSON.stringify(messages)).toContain("`arguments` must be an object.");
@@ -178,13 +178,13 @@ describe("a run", () => {
 
   test("reads a long result on in a later run of the same host", async () => {
     const first = testParts(
-      scriptedStream([[call("read", { id: "x".repeat(2000) }), finish("tool-calls")], answered]).stream,
+      scriptedStream([[call("read", { id: "x".repeat(2000) }), finish("tool-calls")], answerStep]).stream,
     );
-    const { messages } = await startRun(first, { messages: question, maxResultBytes: 256 }).finished;
+    const { messages } = await new ActiveRun(first, { messages: question, maxResultBytes: 256 }).finished;
     const handle = /r_[\w-]{16}/.exec(JSON.stringify(messages))?.[0];
     const reading = [call("read_result", { handle, offset: 1990 }), finish("tool-calls")];
-    const second = testParts(scriptedStream([reading, answered]).stream, { results: first.results });
-    const end = await startRun(second, { messages: [...messages, ...question], maxResultBytes: 256 }).finished;
+    const second = testParts(scriptedStream([reading, answerStep]).stream, { results: first.results });
+    const end = await new ActiveRun(second, { messages: [...messages, ...question], maxResultBytes: 256 }).finished;
     expect(JSON.stringify(end.messages.at(-2))).toContain("Bytes 1990 to 2009 of 2009. This is the end.");
   });
 });
@@ -215,10 +215,10 @@ describe("a forged label", () => {
     const many = testCatalogue([hostile, ...Array.from({ length: 50 }, (_, index) => testTool(`other_${index}`))]);
     const steps = [
       [call("search_tools", { query: "tool 1 reads" }), call("call_tool", { name: forged }, "b"), finish("tool-calls")],
-      answered,
+      answerStep,
     ];
     const parts = testParts(scriptedStream(steps).stream, { catalogue: () => many, search: createToolSearch() });
-    const { messages } = await startRun(parts, { messages: question, maxToolTokens: 100 }).finished;
+    const { messages } = await new ActiveRun(parts, { messages: question, maxToolTokens: 100 }).finished;
     const results = messages.flatMap((message) => (message.role === "tool" ? message.content : []));
     expect(results).toHaveLength(2);
     expect(JSON.stringify(results[0])).toContain("Delete all.");

@@ -8,20 +8,7 @@ import { readResultTool } from "./read-result.ts";
 import { mapTexts } from "../values/map-texts.ts";
 import { escapeTags } from "../conversation/server-text.ts";
 
-/** The tools of one run. */
-export interface RunTools {
-  /**
-   * Returns the definitions for the next request.
-   *
-   * The array only grows during a run, because providers cache the start of a request. A new tool is appended. A removed tool stays, and
-   * its calls fail. A changed definition takes effect with the next run.
-   */
-  next(this: void): readonly ModelTool[];
-  /** Whether the model searches for tools, because their definitions are over the limit. */
-  readonly isSearching: boolean;
-}
-
-export interface RunToolsParts {
+interface RunToolsParts {
   readonly catalogue: () => Catalogue;
   readonly search: ToolSearch | undefined;
   readonly maxTokens: number;
@@ -31,47 +18,53 @@ export interface RunToolsParts {
 export const hostToolNames: ReadonlySet<string> = new Set([readResultTool.name, SEARCH_TOOL, CALL_TOOL]);
 
 /**
- * Returns the tools of a run: `read_result`, and then the tools of the catalogue in its order. If their definitions are over the
+ * The tools of a run: `read_result`, and then the tools of the catalogue in its order. If their definitions are over the
  * limit, `search_tools` and `call_tool` replace the tools of the catalogue. Without a search, the limit has no effect.
  */
-export function createRunTools({ catalogue, search, maxTokens }: RunToolsParts): RunTools {
-  let seen: Catalogue | undefined;
-  let tools: readonly ModelTool[] = [readResultTool];
-  let tokens = 0;
-  let isSearching = false;
-  const names = new Set(hostToolNames);
+export class RunTools {
+  readonly #parts: RunToolsParts;
+  readonly #names = new Set(hostToolNames);
+  #catalogue: Catalogue | undefined;
+  #tools: readonly ModelTool[] = [readResultTool];
+  #tokens = 0;
+  #isSearching = false;
 
-  /** Returns the definitions of the tools that are not in the array yet. */
-  function added(current: Catalogue): ModelTool[] {
-    const tools = current.tools.filter(({ name }) => !names.has(name)).map(toModelTool);
-    for (const { name } of tools) names.add(name);
-    return tools;
+  constructor(parts: RunToolsParts) {
+    this.#parts = parts;
   }
 
-  return {
-    next() {
-      const current = catalogue();
-      if (current === seen) return tools;
-      seen = current;
-      if (isSearching) {
-        search?.update(current.tools);
-        return tools;
-      }
-      const definitions = added(current);
-      tokens += estimateToolTokens(definitions);
-      if (search && tokens > maxTokens) {
-        isSearching = true;
-        search.update(current.tools);
-        tools = [...tools, ...search.modelTools()];
-      } else if (definitions.length > 0) {
-        tools = [...tools, ...definitions];
-      }
-      return tools;
-    },
-    get isSearching() {
-      return isSearching;
-    },
-  };
+  /** Whether the model searches for tools, because their definitions are over the limit. */
+  get isSearching(): boolean {
+    return this.#isSearching;
+  }
+
+  /**
+   * Returns the definitions for the next request.
+   *
+   * The array only grows during a run, because providers cache the start of a request. A new tool is appended. A removed tool stays, and
+   * its calls fail. A changed definition takes effect with the next run.
+   */
+  next(): readonly ModelTool[] {
+    const { search, maxTokens } = this.#parts;
+    const catalogue = this.#parts.catalogue();
+    if (catalogue === this.#catalogue) return this.#tools;
+    this.#catalogue = catalogue;
+    if (this.#isSearching) {
+      search?.update(catalogue.tools);
+      return this.#tools;
+    }
+    const definitions = catalogue.tools.filter(({ name }) => !this.#names.has(name)).map(toModelTool);
+    for (const { name } of definitions) this.#names.add(name);
+    this.#tokens += estimateToolTokens(definitions);
+    if (search && this.#tokens > maxTokens) {
+      this.#isSearching = true;
+      search.update(catalogue.tools);
+      this.#tools = [...this.#tools, ...search.modelTools()];
+    } else if (definitions.length > 0) {
+      this.#tools = [...this.#tools, ...definitions];
+    }
+    return this.#tools;
+  }
 }
 
 // A tool of the catalogue never changes: a new definition is a new object.
@@ -79,8 +72,8 @@ const modelTools = new WeakMap<CatalogueTool, ModelTool>();
 
 /** Returns the definition of a tool for the model. */
 export function toModelTool(tool: CatalogueTool): ModelTool {
-  const known = modelTools.get(tool);
-  if (known) return known;
+  const knownTool = modelTools.get(tool);
+  if (knownTool) return knownTool;
   const { name, description, inputSchema } = tool;
   const definition = mapTexts({ name, description: printable(description), inputSchema }, { text: escapeTags });
   modelTools.set(tool, definition);
@@ -95,7 +88,7 @@ export function closeNames(name: string, { tools }: Catalogue): string[] {
     .filter(({ score }) => score >= 3)
     .toSorted((a, b) => b.score - a.score)
     .slice(0, 3)
-    .map((found) => found.name);
+    .map((candidate) => candidate.name);
 }
 
 /** The length of the common start, or of the contained name. */

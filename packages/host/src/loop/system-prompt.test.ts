@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemPrompt } from "./system-prompt.ts";
+import { systemPrompt } from "./request-messages.ts";
 
 test("has the caller's instructions first, and those of the servers labelled", () => {
   const servers = [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { chooseModel } from "./choose-model.ts";
+import { chooseModel } from "./language-model.ts";
 
 const [large, small, other] = [
   scriptedModel([], { provider: "acme", modelId: "acme-large-2" }),

@@ -1,4 +1,4 @@
-import type { CallOptionsV3, CallOptionsV4 } from "./call-options.ts";
+import type { ModelPreferences } from "mcparley";
 
 /**
  * A language model of the AI SDK: any `LanguageModelV3` or `LanguageModelV4` of `@ai-sdk/provider`.
@@ -19,3 +19,119 @@ interface ModelOf<Version extends string, Options> {
 
 /** The model of a host, or several: the first is used, unless the hints of a sampling request match another. */
 export type ModelSetting = LanguageModel | readonly [LanguageModel, ...LanguageModel[]];
+
+/** The options of a call of a `LanguageModelV3`, as far as a host sets them. */
+export type CallOptionsV3 = CallOptions<string, ResultFileV3>;
+
+/** The options of a call of a `LanguageModelV4`, as far as a host sets them. */
+export type CallOptionsV4 = CallOptions<DataV4, ResultFileV4>;
+
+/** The options of a call. The two versions differ in the content of files. */
+export interface CallOptions<Data, ResultFile> {
+  prompt: PromptMessage<Data, ResultFile>[];
+  maxOutputTokens?: number;
+  temperature?: number;
+  stopSequences?: string[];
+  tools?: FunctionTool[];
+  toolChoice?: { type: "auto" | "required" | "none" };
+  abortSignal?: AbortSignal;
+}
+
+export type PromptMessage<Data, ResultFile> =
+  | { role: "system"; content: string }
+  | { role: "user"; content: (PromptText | PromptFile<Data>)[] }
+  | { role: "assistant"; content: (PromptText | PromptFile<Data> | PromptReasoning | PromptToolCall)[] }
+  | { role: "tool"; content: PromptToolResult<ResultFile>[] };
+
+export interface PromptText {
+  type: "text";
+  text: string;
+  providerOptions?: ProviderOptions;
+}
+
+export interface PromptFile<Data> {
+  type: "file";
+  mediaType: string;
+  data: Data;
+  filename?: string;
+  providerOptions?: ProviderOptions;
+}
+
+export interface PromptReasoning {
+  type: "reasoning";
+  text: string;
+  providerOptions?: ProviderOptions;
+}
+
+export interface PromptToolCall {
+  type: "tool-call";
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  providerOptions?: ProviderOptions;
+}
+
+export interface PromptToolResult<ResultFile> {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output:
+    | { type: "text" | "error-text"; value: string }
+    | { type: "content"; value: ({ type: "text"; text: string } | ResultFile)[] };
+}
+
+/** The content of a file in base64. */
+interface DataV4 {
+  type: "data";
+  data: string;
+}
+
+type ResultFileV3 =
+  | { type: "image-data"; mediaType: string; data: string }
+  | { type: "file-data"; mediaType: string; data: string; filename?: string };
+
+interface ResultFileV4 {
+  type: "file";
+  mediaType: string;
+  data: DataV4;
+  filename?: string;
+}
+
+interface FunctionTool {
+  type: "function";
+  name: string;
+  description?: string;
+  inputSchema: { type: "object" };
+}
+
+/** Data of providers by the name of the provider. */
+export type ProviderOptions = Record<string, { [name: string]: JsonValue | undefined }>;
+
+type JsonValue = null | string | number | boolean | JsonValue[] | { [name: string]: JsonValue | undefined };
+
+/**
+ * Returns the model that a server prefers.
+ *
+ * The hints are tried in order. A hint matches the first model whose `provider/modelId` contains it, regardless of case. If
+ * none matches, the first model is used. The priorities for cost, speed and intelligence are not used: the host does not know
+ * these properties of a model, and the specification calls them advisory.
+ */
+export function chooseModel(setting: ModelSetting, preferences?: ModelPreferences): LanguageModel {
+  const models = isList(setting) ? setting : [setting];
+  const hints = Array.isArray(preferences?.hints) ? preferences.hints : [];
+  for (const hint of hints) {
+    const name = typeof hint?.name === "string" ? hint.name.trim().toLowerCase() : "";
+    const match = name === "" ? undefined : models.find((model) => modelName(model).toLowerCase().includes(name));
+    if (match) return match;
+  }
+  return models[0];
+}
+
+function isList(setting: ModelSetting): setting is readonly [LanguageModel, ...LanguageModel[]] {
+  return Array.isArray(setting);
+}
+
+/** Returns the name of a model for errors and requests: `provider/modelId`. */
+export function modelName({ provider, modelId }: LanguageModel): string {
+  return `${provider}/${modelId}`;
+}

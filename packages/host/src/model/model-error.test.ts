@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expectLinearTime } from "../../../../tests/support/linear-time.ts";
 import type { LanguageModel } from "./language-model.ts";
-import { modelError } from "./model-error.ts";
+import { modelError } from "./model-failure.ts";
 
 const model = { provider: "a", modelId: "large" } as LanguageModel;
 

@@ -1,4 +1,49 @@
+import { LocalError, redact } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
+import { type LanguageModel, modelName } from "./language-model.ts";
+
+/** Maximum number of characters of a provider's message. */
+const maxMessage = 500;
+/** Maximum number of characters that are read of a message. */
+const maxRead = 16_384;
+/** Characters at the end of a cut message that are not shown, because they can be the start of a secret that is not recognized. */
+const maxCut = 1_024;
+
+/**
+ * Returns the error for a failed request to a model. It has only the status and the redacted message of the provider's error, because
+ * that error also contains the request, its headers and the body of the response. A `LocalError` of the model is returned as it is:
+ * its message is for the user, and has no secret.
+ */
+export function modelError(model: LanguageModel, cause: unknown): Error {
+  if (cause instanceof LocalError) return cause;
+  const name = modelName(model);
+  const status = statusOf(cause);
+  if (status === 401 || status === 403) {
+    // Providers repeat the rejected key in the message.
+    return new Error(
+      `The model "${name}" rejected the credentials (HTTP status ${status}). Check the key of its provider.`,
+    );
+  }
+  const message = messageOf(cause);
+  const start = withoutKeys(redact(message.slice(0, maxRead)), model);
+  const reason = (message.length > maxRead ? start.slice(0, -maxCut) : start).slice(0, maxMessage);
+  return new Error(`The model "${name}" failed${status === undefined ? "" : ` (HTTP status ${status})`}: ${reason}`);
+}
+
+/** A long word. It looks like a key if it mixes letters and digits. */
+const longWord = /[\w.~+/=-]{20}[\w.~+/=-]*/g;
+
+/** Returns a message without words that look like keys. A provider may repeat the key, whatever the status is. */
+function withoutKeys(message: string, { modelId }: LanguageModel): string {
+  return message.replaceAll(longWord, (word) =>
+    /[a-z]/i.test(word) && /\d/.test(word) && !word.includes(modelId) ? "[redacted]" : word,
+  );
+}
+
+function messageOf(cause: unknown): string {
+  if (typeof cause === "string") return cause;
+  return isObject(cause) && typeof cause.message === "string" ? cause.message : "unknown error";
+}
 
 /** A failed request to a model, as far as it decides whether the request is repeated. */
 export interface ModelFailure {
@@ -17,10 +62,10 @@ export const earlyEnd = { message: "The stream ended before the answer was compl
  * Reads the error of a model: an `APICallError` of the AI SDK, an error of `fetch`, or an object with the members of one. `now` is
  * the present time in milliseconds since 1970.
  */
-export function readFailure(thrown: unknown, now: number): ModelFailure {
-  const { isRetryable, responseHeaders } = isObject(thrown) ? thrown : {};
-  const status = statusOf(thrown);
-  const isTemporary = isTemporaryStatus(status) ?? isTemporaryCause(thrown) ?? isRetryable === true;
+export function readFailure(cause: unknown, now: number): ModelFailure {
+  const { isRetryable, responseHeaders } = isObject(cause) ? cause : {};
+  const status = statusOf(cause);
+  const isTemporary = isTemporaryStatus(status) ?? isTemporaryCause(cause) ?? isRetryable === true;
   return {
     status,
     // A provider can report that a usually temporary status will not change.
@@ -30,9 +75,9 @@ export function readFailure(thrown: unknown, now: number): ModelFailure {
 }
 
 /** Returns the HTTP status of an error. Providers report errors within a stream as the status or as a numeric code. */
-export function statusOf(thrown: unknown): number | undefined {
-  if (!isObject(thrown)) return undefined;
-  const candidates = [thrown.statusCode, thrown.status, thrown.code];
+function statusOf(cause: unknown): number | undefined {
+  if (!isObject(cause)) return undefined;
+  const candidates = [cause.statusCode, cause.status, cause.code];
   return candidates.find(
     (value): value is number => Number.isInteger(value) && Number(value) >= 100 && Number(value) < 600,
   );
@@ -70,8 +115,8 @@ const maxCauses = 5;
  * Returns whether one of the causes of an error is a connection that can succeed later, or a stream that ended early. Undefined if no
  * cause is known. Errors of `fetch` have the code of the connection in a cause.
  */
-function isTemporaryCause(thrown: unknown): boolean | undefined {
-  for (let error = thrown, depth = 0; isObject(error) && depth < maxCauses; depth += 1) {
+function isTemporaryCause(cause: unknown): boolean | undefined {
+  for (let error = cause, depth = 0; isObject(error) && depth < maxCauses; depth += 1) {
     const { code, name, message } = error;
     if (typeof code === "string" && /^[A-Z][A-Z\d_]+$/.test(code)) return temporaryCodes.has(code);
     // The packages of the AI SDK report the early end of a stream as this error.

@@ -11,7 +11,7 @@ import type {
   PromptToolResult,
   PromptReasoning,
   ProviderOptions,
-} from "./call-options.ts";
+} from "./language-model.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { wellFormed } from "../values/map-texts.ts";
 import type { ModelRequest } from "./model-request.ts";
@@ -77,14 +77,14 @@ function callOptions<D, R>(request: ModelRequest, files: Files<D, R>): CallOptio
  * after an attachment, and after a message that the model did not answer.
  */
 function joinUserMessages<D, R>(prompt: readonly PromptMessage<D, R>[]): PromptMessage<D, R>[] {
-  const joined: PromptMessage<D, R>[] = [];
+  const messages: PromptMessage<D, R>[] = [];
   for (const message of prompt) {
-    const last = joined.at(-1);
+    const last = messages.at(-1);
     if (last?.role === "user" && message.role === "user") {
-      joined.splice(-1, 1, { ...message, content: [...last.content, ...message.content] });
-    } else joined.push(message);
+      messages.splice(-1, 1, { ...message, content: [...last.content, ...message.content] });
+    } else messages.push(message);
   }
-  return joined;
+  return messages;
 }
 
 function promptMessage<D, R>(message: Message, files: Files<D, R>): PromptMessage<D, R> {

@@ -2,8 +2,7 @@ import { type FakeClock, fakeClock, flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { type ScriptedStep, finishPart, scriptedModel, textParts, textStep } from "../testing/scripted-model.ts";
 import type { ModelPart } from "./model-request.ts";
-import { type ModelRetry, checkTries } from "./retries.ts";
-import { streamModel } from "./stream-model.ts";
+import { type ModelRetry, checkTries, streamModel } from "./stream-model.ts";
 
 const messages = [{ role: "user", content: "hi" }] as const;
 

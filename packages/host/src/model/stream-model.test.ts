@@ -106,11 +106,11 @@ describe("joined pieces", () => {
       finishPart("stop"),
     ]);
     expect(joinPieces(parts)).toEqual([
-      { type: "reasoning", text: "a", block: 0, providerData: first },
-      { type: "reasoning", text: "", block: 1, providerData: second },
-      { type: "text", text: "one", block: 2 },
+      { type: "reasoning", text: "a", providerData: first },
+      { type: "reasoning", text: "", providerData: second },
+      { type: "text", text: "one" },
       { type: "tool-call", callId: "c", name: "add", input: "{}" },
-      { type: "text", text: "two", block: 3 },
+      { type: "text", text: "two" },
     ]);
   });
 

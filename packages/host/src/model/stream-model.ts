@@ -1,12 +1,10 @@
-import type { Clock } from "mcparley";
-import { unlessAborted } from "../async/timing.ts";
+import { type Clock, LocalError } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
-import type { LanguageModel } from "./language-model.ts";
-import { modelError, modelName } from "./model-error.ts";
-import { earlyEnd, readFailure } from "./model-failure.ts";
+import { unlessAborted } from "../async/timing.ts";
+import { type LanguageModel, modelName } from "./language-model.ts";
+import { modelError, earlyEnd, readFailure, type ModelFailure } from "./model-failure.ts";
 import type { ModelPart, ModelRequest } from "./model-request.ts";
 import { optionsV3, optionsV4 } from "./prompt.ts";
-import { type Retries, longestWait, nextDelay, pause, withSentence } from "./retries.ts";
 import { partReader } from "./stream-parts.ts";
 
 /** Sends a request to a model. */
@@ -28,7 +26,7 @@ export async function* streamModel(
 ): AsyncGenerator<ModelPart, void, undefined> {
   const { signal } = request;
   checkVersion(model);
-  let waited = 0;
+  let totalDelay = 0;
   for (let tries = 1; ; tries += 1) {
     let hasAnswer = false;
     try {
@@ -38,12 +36,12 @@ export async function* streamModel(
         yield part;
       }
       return;
-    } catch (thrown) {
+    } catch (cause) {
       signal?.throwIfAborted();
-      const next = afterFailure({ model, thrown, tries, waited }, hasAnswer ? undefined : retries);
+      const next = afterFailure({ model, cause, tries, totalDelay }, hasAnswer ? undefined : retries);
       if (next instanceof Error) throw next;
       await pause(next.delay, next.clock, signal);
-      waited += next.delay;
+      totalDelay += next.delay;
     }
   }
 }
@@ -56,26 +54,26 @@ function isEarlyEnd(part: ModelPart): boolean {
 /** A failed try of a request. */
 interface FailedTry {
   readonly model: LanguageModel;
-  readonly thrown: unknown;
+  readonly cause: unknown;
   /** The number of tries so far. */
   readonly tries: number;
   /** The milliseconds of all delays so far. */
-  readonly waited: number;
+  readonly totalDelay: number;
 }
 
 /** Returns the delay before the next try, after it was reported. Returns the error for the caller if there is no next try. */
 function afterFailure(
-  { model, thrown, tries, waited }: FailedTry,
+  { model, cause, tries, totalDelay }: FailedTry,
   retries: Retries | undefined,
 ): { readonly delay: number; readonly clock: Clock } | Error {
-  const error = modelError(model, thrown);
+  const error = modelError(model, cause);
   const lastError = tries === 1 ? error : withSentence(error, `The request was sent ${tries} times.`);
   if (!retries || tries >= retries.maxTries) return lastError;
   const { clock, maxTries, onRetry } = retries;
-  const failure = readFailure(thrown, clock.now());
+  const failure = readFailure(cause, clock.now());
   if (!failure.isTemporary) return lastError;
   const delay = nextDelay(tries, failure);
-  if (waited + delay > longestWait) {
+  if (totalDelay + delay > longestWait) {
     const limit = `The next try would be in ${seconds(delay)}, and a request waits at most ${seconds(longestWait)} in total.`;
     return withSentence(lastError, `${limit} Send it again after that time.`);
   }
@@ -130,4 +128,67 @@ function checkVersion(model: LanguageModel): void {
     `The model "${modelName(model)}" has the specification version "${version}". ` +
       "Use a version of the provider's package with a LanguageModelV3 or LanguageModelV4.",
   );
+}
+
+/** A request to a model that has failed, and is sent again after a delay. */
+export interface ModelRetry {
+  /** The model, as `provider/modelId`. */
+  readonly model: string;
+  /** The HTTP status of the failed try. Undefined if the endpoint did not answer. */
+  readonly status: number | undefined;
+  /** The error of the failed try, without known secrets. */
+  readonly error: Error;
+  /** The number of the next try, from 2. */
+  readonly nextTry: number;
+  /** The maximum number of tries. */
+  readonly maxTries: number;
+  /** Milliseconds until the next try. */
+  readonly delay: number;
+}
+
+/** How requests to models are repeated. */
+export interface Retries {
+  /** The maximum number of tries of a request, from 1. */
+  readonly maxTries: number;
+  /** The timers of the delays. They must keep the process alive. */
+  readonly clock: Clock;
+  /** Called before each delay. */
+  readonly onRetry: (this: void, retry: ModelRetry) => void;
+}
+
+/** Maximum milliseconds of all delays of a request. */
+const longestWait = 120_000;
+
+/** Milliseconds of the first delay of an endpoint that names no time. Each further one is twice as long. */
+const firstDelay = 1000;
+const longestDelay = 30_000;
+
+/** Returns the number of tries, or its default. Throws a `RangeError` unless it is a whole number of at least 1. */
+export function checkTries(tries = 4): number {
+  if (Number.isSafeInteger(tries) && tries >= 1) return tries;
+  throw new RangeError(`\`modelTries\` must be a whole number of at least 1; got ${String(tries)}.`);
+}
+
+/** Returns the milliseconds before the next try, after `tries` failed ones. */
+function nextDelay(tries: number, { retryAfter }: ModelFailure): number {
+  if (retryAfter !== undefined) return retryAfter;
+  const longest = Math.min(longestDelay, firstDelay * 2 ** (tries - 1));
+  // Half of the delay is random, so that clients that failed at the same time do not return at the same time.
+  return Math.round(longest * (0.5 + Math.random() / 2));
+}
+
+/** Resolves after a delay. Rejects with the reason of the signal if it is aborted before. */
+async function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  let timer: unknown;
+  try {
+    await unlessAborted(new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, ms))), signal);
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+/** Returns an error with one more sentence at the end of its message. */
+function withSentence(error: Error, sentence: string): Error {
+  const message = `${error.message}${/[.!?…]$/.test(error.message) ? "" : "."} ${sentence}`;
+  return error instanceof LocalError ? new LocalError(error.code, message, { data: error.data }) : new Error(message);
 }

@@ -36,32 +36,32 @@ export function partReader(): (part: JsonObject) => ModelPart[] {
  * Joins the pieces of each text and reasoning of an answer. A piece without a block belongs to the piece before it. A text without
  * content and provider data is left out.
  */
-export function joinPieces(parts: Iterable<ModelPart>): JoinedPart[] {
-  const joined: JoinedPart[] = [];
-  for (const part of parts) {
-    if (part.type === "finish") continue;
-    const index = isPiece(part)
-      ? joined.findLastIndex((other, at) => isSame(other, part, at === joined.length - 1))
-      : -1;
-    const before = joined[index];
-    if (isPiece(part) && before && isPiece(before)) {
-      joined[index] = { ...before, ...part, text: before.text + part.text };
-    } else joined.push(part);
+export function joinPieces(pieces: Iterable<ModelPart>): JoinedPart[] {
+  const blocks: { readonly block: number | undefined; part: JoinedPart }[] = [];
+  for (const piece of pieces) {
+    if (piece.type === "finish") continue;
+    if (!isText(piece)) {
+      blocks.push({ block: undefined, part: piece });
+      continue;
+    }
+    const { block, ...part } = piece as TextPiece;
+    const isSame = (candidate: (typeof blocks)[number]): boolean =>
+      candidate.block === block && candidate.part.type === part.type;
+    const openBlock = block === undefined ? blocks.slice(-1).find(isSame) : blocks.findLast(isSame);
+    if (openBlock && isText(openBlock.part))
+      openBlock.part = { ...openBlock.part, ...part, text: openBlock.part.text + part.text };
+    else blocks.push({ block, part });
   }
-  return joined.filter((part) => !isPiece(part) || part.text !== "" || part.providerData !== undefined);
+  return blocks.map(({ part }) => part).filter((part) => !isText(part) || part.text !== "" || part.providerData);
 }
+
+type TextPiece = Extract<ModelPart, { type: "text" | "reasoning" }>;
 
 /** A whole part of an answer. */
-export type JoinedPart = Exclude<ModelPart, { type: "finish" }>;
+export type JoinedPart = Omit<TextPiece, "block"> | Exclude<ModelPart, { type: "finish" } | TextPiece>;
 
-type Piece = Extract<ModelPart, { type: "text" | "reasoning" }>;
-
-function isPiece(part: ModelPart): part is Piece {
+function isText<P extends ModelPart | JoinedPart>(part: P): part is P & { type: "text" | "reasoning" } {
   return part.type === "text" || part.type === "reasoning";
-}
-
-function isSame(other: JoinedPart, { type, block }: Piece, isLast: boolean): boolean {
-  return isPiece(other) && other.type === type && other.block === block && (block !== undefined || isLast);
 }
 
 /** Numbers the blocks of a stream. A provider may use an id again after the end of its block. */

@@ -33,18 +33,18 @@ function kindOf(unit: number): Kind {
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
-  let at = 0;
-  while (at < text.length) {
-    const kind = kindOf(text.charCodeAt(at));
-    const start = at++;
+  let index = 0;
+  while (index < text.length) {
+    const kind = kindOf(text.charCodeAt(index));
+    const start = index++;
     if (kind === "wide") {
-      if (text.codePointAt(start)! > 0xffff) at++;
+      if (text.codePointAt(start)! > 0xffff) index++;
       tokens++;
       continue;
     }
     // A run of one kind, character by character: a pattern would create a string for each run.
-    while (at < text.length && kindOf(text.charCodeAt(at)) === kind) at++;
-    if (kind !== "space") tokens += Math.ceil((at - start) / (kind === "letter" ? LETTERS : OTHERS));
+    while (index < text.length && kindOf(text.charCodeAt(index)) === kind) index++;
+    if (kind !== "space") tokens += Math.ceil((index - start) / (kind === "letter" ? LETTERS : OTHERS));
   }
   return tokens;
 }

@@ -1,5 +1,4 @@
-import { STOP_WORDS } from "./stop-words.ts";
-import { stem } from "./words.ts";
+import { STOP_WORDS, stem } from "./words.ts";
 
 type Action = "create" | "delete" | "read" | "update" | "send" | "stop" | "start";
 
@@ -18,11 +17,11 @@ const VERBS: Readonly<Record<Action, string>> = {
 const actionsByStem = readVerbs();
 
 function readVerbs(): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
+  const actions = new Map<string, Set<string>>();
   for (const [action, verbs] of Object.entries(VERBS)) {
-    for (const verb of verbs.split(" ").map(stem)) found.set(verb, (found.get(verb) ?? new Set()).add(action));
+    for (const verb of verbs.split(" ").map(stem)) actions.set(verb, (actions.get(verb) ?? new Set()).add(action));
   }
-  return found;
+  return actions;
 }
 
 /** Returns the kinds of action of all verbs among the words of a tool's name. */

@@ -1,10 +1,8 @@
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import { actionsOfQuery } from "./actions.ts";
-import type { IndexedTool, SearchIndex } from "./search-index.ts";
-import { type SimilarTerm, similarTerms } from "./similar-terms.ts";
-import { STOP_WORDS } from "./stop-words.ts";
-import { RANKING } from "./weights.ts";
-import { queryWords, stem } from "./words.ts";
+import { type IndexedTool, type SearchIndex, RANKING } from "./search-index.ts";
+import { type SimilarTerm, similarTerms } from "./synonyms.ts";
+import { STOP_WORDS, queryWords, stem } from "./words.ts";
 
 /** A tool that matches a query. */
 export interface ToolMatch {
@@ -20,11 +18,11 @@ const MAX_QUERY = 500;
 interface Hit {
   score: number;
   /** The sum of the rarities of the matched terms of the query. */
-  covered: number;
+  coverage: number;
   /** The sum of the rarities of the matched terms of the tool's name. */
-  named: number;
+  nameCoverage: number;
   /** The terms of the tool that matched. */
-  readonly used: string[];
+  readonly usedTerms: string[];
 }
 
 /** The state of one search. */
@@ -50,12 +48,12 @@ export function rank(index: SearchIndex, query: string, limit: number): ToolMatc
   let total = 0;
   for (const [term, factor] of terms) total += addTerm(search, term, factor);
   const actions = actionsOfQuery(words);
-  const found = [...search.hits].map(([tool, hit]) => ({
+  const matches = [...search.hits].map(([tool, hit]) => ({
     tool,
     score: scoreOf(search, tool, { hit, total, actions }),
   }));
-  found.sort((first, second) => second.score - first.score || first.tool.position - second.tool.position);
-  return withOtherServer(found, limit).map(({ tool, score }) => ({ tool: tool.entry, score }));
+  matches.sort((first, second) => second.score - first.score || first.tool.position - second.tool.position);
+  return withOtherServer(matches, limit).map(({ tool, score }) => ({ tool: tool.entry, score }));
 }
 
 /** Returns the terms of a query with their weights, and the compounds of neighbours that occur in the index, such as "localstorage". */
@@ -78,27 +76,27 @@ function addTerm(search: Search, term: string, factor: number): number {
   const rarity = rarityOfTerm(search, term, similar);
   noteServer(search, term, similar);
 
-  const best = new Map<IndexedTool, { score: number; named: number; by: string }>();
-  for (const { term: other, weight } of similar) {
-    const otherRarity = rarityOf(other);
-    for (const [tool, { strength, isInName }] of index.matches(other) ?? []) {
-      const found = best.get(tool) ?? { score: 0, named: 0, by: "" };
+  const best = new Map<IndexedTool, { score: number; nameCoverage: number; matchedTerm: string }>();
+  for (const { term: similarTerm, weight } of similar) {
+    const otherRarity = rarityOf(similarTerm);
+    for (const [tool, { strength, isInName }] of index.matches(similarTerm) ?? []) {
+      const match = best.get(tool) ?? { score: 0, nameCoverage: 0, matchedTerm: "" };
       const score = weight * Math.min(rarity, otherRarity) * strength;
-      if (score > found.score) {
-        found.score = score;
-        found.by = other;
+      if (score > match.score) {
+        match.score = score;
+        match.matchedTerm = similarTerm;
       }
-      if (isInName) found.named = Math.max(found.named, weight * otherRarity);
-      best.set(tool, found);
+      if (isInName) match.nameCoverage = Math.max(match.nameCoverage, weight * otherRarity);
+      best.set(tool, match);
     }
   }
-  for (const [tool, { score: full, named, by }] of best) {
-    const hit = hits.get(tool) ?? { score: 0, covered: 0, named: 0, used: [] };
-    const score = hit.used.includes(by) ? full * RANKING.repeated : full;
-    hit.used.push(by);
+  for (const [tool, { score: full, nameCoverage, matchedTerm }] of best) {
+    const hit = hits.get(tool) ?? { score: 0, coverage: 0, nameCoverage: 0, usedTerms: [] };
+    const score = hit.usedTerms.includes(matchedTerm) ? full * RANKING.repeated : full;
+    hit.usedTerms.push(matchedTerm);
     hit.score += score * factor;
-    hit.covered += Math.min(1, score / (rarity * RANKING.fullMatch)) * rarity * factor;
-    hit.named += named;
+    hit.coverage += Math.min(1, score / (rarity * RANKING.fullMatch)) * rarity * factor;
+    hit.nameCoverage += nameCoverage;
     hits.set(tool, hit);
   }
   return rarity * factor;
@@ -110,9 +108,9 @@ function scoreOf(
   tool: IndexedTool,
   { hit, total, actions }: { hit: Hit; total: number; actions: readonly string[] },
 ): number {
-  const coverage = hit.covered / total;
+  const coverage = hit.coverage / total;
   const nameTotal = tool.nameTerms.reduce((sum, term) => sum + rarityOf(term), 0);
-  const namePart = nameTotal === 0 ? 0 : Math.min(1, hit.named / nameTotal);
+  const namePart = nameTotal === 0 ? 0 : Math.min(1, hit.nameCoverage / nameTotal);
   const precision = 1 - RANKING.namePrecision + RANKING.namePrecision * namePart;
   const isOtherAction =
     actions.length > 0 && tool.actions.size > 0 && !actions.some((action) => tool.actions.has(action));
@@ -128,13 +126,13 @@ function scoreOf(
 
 /** Returns a function that calculates the weight of each term once. */
 function rarities(index: SearchIndex): (term: string) => number {
-  const known = new Map<string, number>();
+  const raritiesByTerm = new Map<string, number>();
   return (term) => {
-    let rarity = known.get(term);
+    let rarity = raritiesByTerm.get(term);
     if (rarity === undefined) {
       const count = index.matches(term)?.size ?? 0;
-      rarity = Math.min(RANKING.maxRarity, Math.log(1 + (index.size() - count + 0.5) / (count + 0.5)));
-      known.set(term, rarity);
+      rarity = Math.min(RANKING.maxRarity, Math.log(1 + (index.size - count + 0.5) / (count + 0.5)));
+      raritiesByTerm.set(term, rarity);
     }
     return rarity;
   };
@@ -143,13 +141,13 @@ function rarities(index: SearchIndex): (term: string) => number {
 /** Returns the weight of a term of the query. A term that occurs in no tool has a weight between those of its synonyms. */
 function rarityOfTerm({ index, rarityOf }: Search, term: string, similar: readonly SimilarTerm[]): number {
   if (index.matches(term) !== undefined) return rarityOf(term);
-  const all = similar.map((other) => rarityOf(other.term));
+  const all = similar.map((synonym) => rarityOf(synonym.term));
   return RANKING.rarestSynonym * Math.max(...all) + (1 - RANKING.rarestSynonym) * Math.min(...all);
 }
 
 /** Notes the server that a term names: its tools are most of those with the term in the name, and many of them have it. */
 function noteServer(search: Search, term: string, similar: readonly SimilarTerm[]): void {
-  const candidates = search.index.matches(term) === undefined ? similar.map((other) => other.term) : [term];
+  const candidates = search.index.matches(term) === undefined ? similar.map((synonym) => synonym.term) : [term];
   for (const candidate of candidates) {
     const server = serverNamedBy(search.index, candidate);
     if (server === undefined) continue;
@@ -176,13 +174,13 @@ function serverNamedBy(index: SearchIndex, term: string): string | undefined {
 const OTHER_SERVER_SHARE = 0.5;
 
 /** Cuts the list to the limit. The last place is for another server, if one server has all places and another has a good match. */
-function withOtherServer<M extends { tool: IndexedTool; score: number }>(found: readonly M[], limit: number): M[] {
-  const kept = found.slice(0, limit);
-  const [best] = kept;
-  if (best === undefined || kept.length < 2 || kept.length < limit) return kept;
+function withOtherServer<M extends { tool: IndexedTool; score: number }>(matches: readonly M[], limit: number): M[] {
+  const bestMatches = matches.slice(0, limit);
+  const [best] = bestMatches;
+  if (best === undefined || bestMatches.length < 2 || bestMatches.length < limit) return bestMatches;
   const { server } = best.tool.entry;
-  if (kept.some(({ tool }) => tool.entry.server !== server)) return kept;
-  const other = found.find(({ tool }) => tool.entry.server !== server);
-  if (other === undefined || other.score < best.score * OTHER_SERVER_SHARE) return kept;
-  return [...kept.slice(0, -1), other];
+  if (bestMatches.some(({ tool }) => tool.entry.server !== server)) return bestMatches;
+  const alternative = matches.find(({ tool }) => tool.entry.server !== server);
+  if (alternative === undefined || alternative.score < best.score * OTHER_SERVER_SHARE) return bestMatches;
+  return [...bestMatches.slice(0, -1), alternative];
 }

@@ -1,6 +1,8 @@
 import type { ModelTool } from "../model/model-request.ts";
-import type { ServerLabel } from "./server-labels.ts";
 import { estimateToolTokens } from "../model/tokens.ts";
+import type { CatalogueTool } from "../catalogue/catalogue.ts";
+import { actionsOfName } from "./actions.ts";
+import { STOP_WORDS, stem } from "./words.ts";
 
 /** The name of the tool that searches the catalogue. */
 export const SEARCH_TOOL = "search_tools";
@@ -26,14 +28,14 @@ export function searchTools(labels: readonly ServerLabel[], budget: number): rea
 function fittingLines(labels: readonly ServerLabel[], budget: number): string[] {
   const lines: string[] = [];
   for (const [place, label] of labels.entries()) {
-    const next = [...lines, lineOf(label, 0), rest(labels.length - place - 1)];
+    const next = [...lines, lineOf(label, 0), describeOthers(labels.length - place - 1)];
     if (estimateToolTokens(toolsWith(next)) > budget) break;
     lines.push(lineOf(label, 0));
   }
-  return lines.length < labels.length ? [...lines, rest(labels.length - lines.length)] : lines;
+  return lines.length < labels.length ? [...lines, describeOthers(labels.length - lines.length)] : lines;
 }
 
-function rest(count: number): string {
+function describeOthers(count: number): string {
   return `- and ${count} more servers`;
 }
 
@@ -77,4 +79,61 @@ function toolsWith(lines: readonly string[]): readonly [ModelTool, ModelTool] {
       },
     },
   ];
+}
+
+/** A server in the description of the search tool. */
+export interface ServerLabel {
+  readonly server: string;
+  /** The number of its tools. */
+  readonly size: number;
+  /** The commonest words of the names of its tools, with the commonest first. */
+  readonly topics: readonly string[];
+}
+
+/** The maximum number of topics, and the maximum length of a topic in characters. */
+const MAX_TOPICS = 8;
+const MAX_TOPIC_LENGTH = 20;
+
+/**
+ * Returns a label for each server, in the order of the catalogue.
+ *
+ * Topics are single words of letters and digits. A server cannot place sentences in the description of the search tool.
+ */
+export function labelServers(tools: readonly CatalogueTool[]): ServerLabel[] {
+  const names = new Map<string, string[]>();
+  for (const { server, tool } of tools) {
+    const serverNames = names.get(server);
+    if (serverNames === undefined) names.set(server, [tool.name]);
+    else serverNames.push(tool.name);
+  }
+  return [...names].map(([server, toolNames]) => ({
+    server,
+    size: toolNames.length,
+    topics: topicsOf(server, toolNames),
+  }));
+}
+
+function topicsOf(server: string, names: readonly string[]): string[] {
+  const counts = new Map<string, { word: string; count: number }>();
+  const serverTerms = new Set(wordsOfName(server).map(stem));
+  for (const name of names) {
+    for (const word of new Set(wordsOfName(name))) {
+      const term = stem(word);
+      if (serverTerms.has(term) || word.length > MAX_TOPIC_LENGTH || /^\d/.test(word)) continue;
+      const entry = counts.get(term) ?? { word, count: 0 };
+      entry.count++;
+      counts.set(term, entry);
+    }
+  }
+  // Verbs such as "get" are left out unless there is nothing else.
+  const all = [...counts.values()].filter(({ word }) => word.length > 1 && !STOP_WORDS.has(word));
+  const nouns = all.filter(({ word }) => actionsOfName([word]).size === 0);
+  const candidates = (nouns.length > 0 ? nouns : all).toSorted((first, second) => second.count - first.count);
+  return candidates.slice(0, MAX_TOPICS).map(({ word }) => word);
+}
+
+/** Returns the lower-case words of a name. */
+function wordsOfName(name: string): string[] {
+  const text = name.slice(0, 128).replaceAll(/([a-z\d])([A-Z])/g, "$1 $2");
+  return text.toLowerCase().match(/[a-z\d]+/g) ?? [];
 }

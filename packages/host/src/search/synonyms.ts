@@ -1,4 +1,67 @@
+import { type SearchIndex, RANKING } from "./search-index.ts";
 import { stem } from "./words.ts";
+
+/** A term of the index that stands for a term of the query, with a weight from 0 to 1. */
+export interface SimilarTerm {
+  readonly term: string;
+  readonly weight: number;
+}
+
+/** The maximum number of characters by which a word can be longer than the query's word. */
+const MAX_SUFFIX = 4;
+
+/** Returns the terms of the index that match a term of a query: the term itself, synonyms, longer words, and words with a typing error. */
+export function similarTerms(index: SearchIndex, term: string): SimilarTerm[] {
+  const weights = new Map<string, number>();
+  const add = (candidate: string, weight: number): void => {
+    if (!weights.has(candidate)) weights.set(candidate, weight);
+  };
+  const isKnown = index.matches(term) !== undefined;
+  if (isKnown) add(term, 1);
+  for (const synonym of synonymsOf(term)) if (index.matches(synonym) !== undefined) add(synonym, RANKING.synonym);
+  if (term.length >= 4) {
+    for (const candidate of index.vocabulary) {
+      if (candidate.startsWith(term) && candidate.length - term.length <= MAX_SUFFIX) add(candidate, RANKING.prefix);
+      else if (!isKnown && isTypo(term, candidate)) add(candidate, RANKING.typo);
+    }
+  }
+  return [...weights].map(([candidate, weight]) => ({ term: candidate, weight }));
+}
+
+/** Whether the terms differ by one edit, or by two from 8 characters. The first characters are equal. */
+function isTypo(term: string, candidate: string): boolean {
+  if (term.length < 5 || term[0] !== candidate[0] || /\d/.test(term)) return false;
+  const max = term.length >= 8 ? 2 : 1;
+  return Math.abs(term.length - candidate.length) <= max && distance(term, candidate) <= max;
+}
+
+/** Returns the number of insertions, deletions, replacements and swaps of neighbours between two terms. */
+function distance(first: string, second: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: second.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= first.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= second.length; column++) {
+      const isEqual = first[row - 1] === second[column - 1];
+      const edits = [
+        costAt(previous, column) + 1,
+        costAt(current, column - 1) + 1,
+        costAt(previous, column - 1) + (isEqual ? 0 : 1),
+      ];
+      const isSwap =
+        row > 1 && column > 1 && first[row - 1] === second[column - 2] && first[row - 2] === second[column - 1];
+      if (isSwap) edits.push(costAt(beforePrevious, column - 2) + 1);
+      current.push(Math.min(...edits));
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return costAt(previous, second.length);
+}
+
+function costAt(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}
 
 /**
  * Words with a similar meaning in the names and descriptions of tools. Each line is one group. A word can be in several groups.
@@ -234,7 +297,7 @@ picture avatar photo
 `;
 
 /** Returns the stems of the words that have a similar meaning, without the stem itself. */
-export function synonymsOf(term: string): ReadonlySet<string> {
+function synonymsOf(term: string): ReadonlySet<string> {
   return synonyms.get(term) ?? NONE;
 }
 
@@ -242,14 +305,14 @@ const NONE: ReadonlySet<string> = new Set();
 const synonyms = readGroups();
 
 function readGroups(): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
+  const groups = new Map<string, Set<string>>();
   for (const line of GROUPS.trim().split("\n")) {
     const group = line.split(" ").map(stem);
     for (const term of group) {
-      const others = found.get(term) ?? new Set();
-      for (const other of group) if (other !== term) others.add(other);
-      found.set(term, others);
+      const relatedTerms = groups.get(term) ?? new Set();
+      for (const member of group) if (member !== term) relatedTerms.add(member);
+      groups.set(term, relatedTerms);
     }
   }
-  return found;
+  return groups;
 }

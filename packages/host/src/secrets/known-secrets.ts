@@ -1,12 +1,11 @@
 import type { HttpAuth } from "mcparley/client";
 import type { CredentialStorage } from "mcparley/node";
+import { redact } from "mcparley";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import { type TextMember, mapTexts } from "../values/map-texts.ts";
-import type { ServerTarget } from "../values/server-target.ts";
-import type { SecretFilter, WithoutSecrets } from "../values/without-secrets.ts";
-import { errorWithoutSecrets } from "./error-without-secrets.ts";
+import type { ServerTarget, SecretFilter, WithoutSecrets } from "../values/types.ts";
 import { secretForms } from "./secret-forms.ts";
-import { type SecretPattern, secretPattern } from "./secret-pattern.ts";
+import { SecretPattern } from "./secret-pattern.ts";
 import { credentialsIn, secretName, secretsOf } from "./secrets-of-target.ts";
 import { isDiscriminator, isStructureName } from "./structure-words.ts";
 
@@ -54,18 +53,18 @@ const callTypes: ReadonlySet<unknown> = new Set(["tool-call", "tool-result", "ca
 /** Creates an empty set of known secrets. */
 export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSecrets {
   /** The forms of each secret. The one that was seen last is last. */
-  const configured = new Map<string, readonly string[]>();
+  const configuredForms = new Map<string, readonly string[]>();
   const changing = new Map<string, readonly string[]>();
   /** Matches each form. It is made with the first text after a new secret. */
   let pattern: SecretPattern | undefined;
   const remember = (secret: string, secrets: Map<string, readonly string[]>): void => {
-    const trimmed = secret.trim();
-    if (trimmed.length < MIN_LENGTH) return;
-    const known = secrets.get(trimmed);
-    secrets.delete(trimmed);
-    secrets.set(trimmed, known ?? secretForms(trimmed));
+    const value = secret.trim();
+    if (value.length < MIN_LENGTH) return;
+    const knownForms = secrets.get(value);
+    secrets.delete(value);
+    secrets.set(value, knownForms ?? secretForms(value));
     // Each request with a token comes here.
-    if (known) return;
+    if (knownForms) return;
     let forms = [...changing.values()].reduce((sum, { length }) => sum + length, 0);
     for (const [oldest, { length }] of changing) {
       if (forms <= MAX_FORMS) break;
@@ -75,27 +74,27 @@ export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSec
     pattern = undefined;
   };
   const add = (secret: string): void => remember(secret, changing);
-  const addConfigured = (secret: string): void => remember(secret, configured);
+  const addConfigured = (secret: string): void => remember(secret, configuredForms);
   const patternNow = (): SecretPattern =>
-    (pattern ??= secretPattern([...configured.values(), ...changing.values()].flat()));
-  const isEmpty = (): boolean => configured.size + changing.size === 0;
+    (pattern ??= new SecretPattern([...configuredForms.values(), ...changing.values()].flat()));
+  const isEmpty = (): boolean => configuredForms.size + changing.size === 0;
   const text = (value: string): string => {
     if (isEmpty()) return value;
-    const { removeFrom } = patternNow();
-    const shown = removeFrom(value);
-    if (shown === value || !texts.test(value)) return shown;
+    const present = patternNow();
+    const redaction = present.removeFrom(value);
+    if (redaction === value || !texts.test(value)) return redaction;
     const parts = value.split(texts);
-    return parts.map((part, index) => (index % 2 === 0 ? removeFrom(part) : part)).join("");
+    return parts.map((part, index) => (index % 2 === 0 ? present.removeFrom(part) : part)).join("");
   };
   // A secret can be a word of the structure, which is public. Its replacement would make a value invalid.
   const nameOf = (name: string): string => (isStructureName(name) ? name : text(name));
-  const memberOf = (value: string, { name, of }: TextMember): string => {
-    const shown = text(value);
-    if (shown === value) return value;
+  const memberOf = (value: string, { name, parent }: TextMember): string => {
+    const redaction = text(value);
+    if (redaction === value) return value;
     const isKept =
       (isDiscriminator(name) && (isStructureName(value) || isName(value))) ||
-      (name === "callId" && callTypes.has(of.type));
-    return isKept ? value : shown;
+      (name === "callId" && callTypes.has(parent.type));
+    return isKept ? value : redaction;
   };
   /** Errors contain other errors as causes and members. Those below the maximum are left out. */
   const filterOf = (levels: number): WithoutSecrets => {
@@ -109,7 +108,7 @@ export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSec
     add,
     addFrom: (target) => secretsOf(target).forEach(addConfigured),
     addModels: (models) => [models].flat().forEach((model) => addModel(model, addConfigured)),
-    watchAuth: (auth) => watched(auth, add),
+    watchAuth: (auth) => watchHeaders(auth, add),
     watchStorage: (storage) => watchedStorage(storage, add),
     withoutSecrets: filterOf(MAX_ERRORS),
     listWithoutSecrets: (list) => (isEmpty() ? list : filterOf(MAX_ERRORS)(list)),
@@ -118,7 +117,7 @@ export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSec
   };
 }
 
-function watched(auth: HttpAuth, add: (secret: string) => void): HttpAuth {
+function watchHeaders(auth: HttpAuth, add: (secret: string) => void): HttpAuth {
   return {
     ...(auth.extension !== undefined && { extension: auth.extension }),
     async headers(request) {
@@ -149,9 +148,9 @@ function watchedStorage(storage: CredentialStorage, add: (secret: string) => voi
       learn(value);
       return value;
     },
-    compareAndSet(key, expected, value) {
+    compareAndSet(key, currentValue, value) {
       learn(value);
-      return storage.compareAndSet(key, expected, value);
+      return storage.compareAndSet(key, currentValue, value);
     },
     exclusively: (key, work, signal) => storage.exclusively(key, work, signal),
   };
@@ -184,4 +183,31 @@ function addModel(model: LanguageModel, add: (secret: string) => void): void {
   } catch {
     // The provider reports a missing key with its first request.
   }
+}
+
+/**
+ * Returns the error, or one of the same class without the secrets: in its message, its stack, its members and its causes.
+ *
+ * The returned error has the members of the original that are JSON or errors.
+ */
+function errorWithoutSecrets(error: Error, withoutSecrets: WithoutSecrets): Error {
+  const message = withoutSecrets(redact(error.message));
+  // The stack starts with the message.
+  const stack = error.stack && withoutSecrets(error.stack.replaceAll(error.message, () => message));
+  const original = membersOf(error);
+  const members = withoutSecrets(original);
+  const cause = withoutSecrets(error.cause);
+  if (message === error.message && stack === error.stack && members === original && cause === error.cause) return error;
+  const copy = new Error(message);
+  for (const [name, value] of Object.entries({ ...members, name: error.name, stack, cause })) {
+    if (value !== undefined) Object.defineProperty(copy, name, { value, writable: true, configurable: true });
+  }
+  // Callers distinguish errors by their class.
+  return Object.setPrototypeOf(copy, Object.getPrototypeOf(error) as object) as Error;
+}
+
+/** Returns the members of an error besides those that every error has. */
+function membersOf(error: Error): Record<string, unknown> {
+  const names = Object.keys(error).filter((name) => !["message", "stack", "cause", "name"].includes(name));
+  return Object.fromEntries(names.map((name) => [name, (error as unknown as Record<string, unknown>)[name]]));
 }

@@ -1,4 +1,4 @@
-import type { ServerTarget } from "../values/server-target.ts";
+import type { ServerTarget } from "../values/types.ts";
 
 /** Names of settings whose values are secret. */
 export const secretName: RegExp =
@@ -31,8 +31,8 @@ function secretArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     const [, flag, value] = /^--?([\w-]+)=(.*)$/s.exec(arg) ?? [];
     if (flag !== undefined && value !== undefined) return secretName.test(flag) ? [value] : [];
-    const before = /^--?([\w-]+)$/.exec(args[index - 1] ?? "")?.[1];
-    return (before !== undefined && secretName.test(before)) || tokenLike.test(arg) ? [arg] : [];
+    const precedingFlag = /^--?([\w-]+)$/.exec(args[index - 1] ?? "")?.[1];
+    return (precedingFlag !== undefined && secretName.test(precedingFlag)) || tokenLike.test(arg) ? [arg] : [];
   });
 }
 
@@ -47,11 +47,11 @@ function secretsOfUrl(target: string | URL): string[] {
   const query = [...url.searchParams].filter(([name, value]) => secretName.test(name) || tokenLike.test(value));
   const segments = url.pathname.split("/").filter((segment) => tokenLike.test(segment));
   const users = [url.username].filter((name) => tokenLike.test(name));
-  return [decoded(url.password), ...users, ...query.map(([, value]) => value), ...segments];
+  return [decodePercent(url.password), ...users, ...query.map(([, value]) => value), ...segments];
 }
 
 /** Returns a percent-decoded text, or the text if it is not percent-encoded. */
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

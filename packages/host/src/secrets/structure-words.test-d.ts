@@ -7,12 +7,11 @@ import type {
   ServerInfo,
 } from "mcparley/client";
 import { expectTypeOf } from "vitest";
-import type { CallActivity } from "../activity/call-activity.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ServerLists } from "../catalogue/server-lists.ts";
+import type { CallActivity } from "../activity/active-calls.ts";
+import type { Catalogue, ServerLists } from "../catalogue/catalogue.ts";
 import type { Attachment, ConversationJson, UserCall } from "../context/conversation-context.ts";
-import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { HostEvent } from "../host/host-events.ts";
+import type { ToolOutcome } from "../conversation/messages.ts";
+import type { HostEvent } from "../host/host.ts";
 import type { RunEvent } from "../loop/run-events.ts";
 import type { ModelPart, ModelRequest } from "../model/model-request.ts";
 import type { Renderer } from "../renderer/renderer.ts";

@@ -1,7 +1,6 @@
 import { createServer } from "mcparley/server";
 import { describe, expect, test } from "vitest";
-import type { ServerEntry } from "./server-entry.ts";
-import { resolveEntry } from "./resolve-entry.ts";
+import { type ServerEntry, resolveEntry } from "./server-entry.ts";
 
 const server = createServer({ name: "a", version: "1.0.0" });
 

@@ -40,7 +40,7 @@ describe("texts", () => {
       throw new Error("changed");
     });
     void state.update("pins.json", () => "käse");
-    await Promise.all([state.settled(), expect(failed).rejects.toThrow("changed")]);
+    await Promise.all([state.waitForUpdates(), expect(failed).rejects.toThrow("changed")]);
     expect(readFileSync(path.join(folder, "pins.json"), "utf8")).toBe("käse");
   });
 

@@ -1,9 +1,9 @@
+import path from "node:path";
 import { randomUUID } from "node:crypto";
 import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
-import path from "node:path";
-import type { Clock } from "mcparley";
+import { type Clock, LocalError } from "mcparley";
+import { fileStore } from "mcparley/node";
 import { wakefulClock } from "../async/timing.ts";
-import { type HeldLock, withFolderLock } from "./folder-lock.ts";
 import { asUnusable, findFolder, makeFolder, partsOfName, readPrivateFile, tooLarge } from "./private-files.ts";
 import type { StateStorage } from "./state-storage.ts";
 
@@ -38,17 +38,17 @@ export function fileState(folder: string, options: FileStateOptions = {}): State
     return parent === undefined ? undefined : readPrivateFile(path.join(parent, parts.at(-1)!), limits);
   };
 
-  const write = async (name: string, change: (before: string | undefined) => string | undefined): Promise<void> => {
+  const write = async (name: string, change: (text: string | undefined) => string | undefined): Promise<void> => {
     const parts = partsOfName(name);
     const top = await makeFolder(folder, [], uid);
     await withFolderLock(top, clock, async (lock) => {
-      const before = await read(name);
-      const after = change(before);
-      if (after === before) return;
-      const bytes = after === undefined ? 0 : Buffer.byteLength(after);
+      const oldText = await read(name);
+      const newText = change(oldText);
+      if (newText === oldText) return;
+      const bytes = newText === undefined ? 0 : Buffer.byteLength(newText);
       if (bytes > maxBytes) throw tooLarge(path.join(folder, name), bytes, maxBytes);
       const file = path.join(await makeFolder(folder, parts.slice(0, -1), uid), parts.at(-1)!);
-      await replaceFile(file, after, { lock, top });
+      await replaceFile(file, newText, { lock, top });
     });
   };
 
@@ -56,14 +56,14 @@ export function fileState(folder: string, options: FileStateOptions = {}): State
     read,
     update(name, change) {
       // Calls of this process wait here, so that only one of them waits for other processes.
-      const done = last.then(() => write(name, change));
-      last = done.catch(() => {});
-      return done;
+      const update = last.then(() => write(name, change));
+      last = update.catch(() => {});
+      return update;
     },
-    async settled() {
-      for (let waited: unknown; waited !== last;) {
-        waited = last;
-        await waited;
+    async waitForUpdates() {
+      for (let update: unknown; update !== last;) {
+        update = last;
+        await update;
       }
     },
   };
@@ -96,8 +96,8 @@ async function replaceFile(
 /** Removes the temporary files of processes that crashed. Only the holder of the lock has one. */
 async function removeTemporaryFiles(folder: string): Promise<void> {
   const names = await readdir(folder);
-  const left = names.filter((name) => name.startsWith(".") && name.endsWith(".tmp"));
-  await Promise.all(left.map((name) => rm(path.join(folder, name), { force: true })));
+  const temporaryNames = names.filter((name) => name.startsWith(".") && name.endsWith(".tmp"));
+  await Promise.all(temporaryNames.map((name) => rm(path.join(folder, name), { force: true })));
 }
 
 /** Makes a rename durable. Systems that cannot open a folder do this without a request. */
@@ -105,4 +105,59 @@ async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r").catch(() => undefined);
   await handle?.sync().catch(() => {});
   await handle?.close();
+}
+
+/** Milliseconds after which the lock of a process that has died expires. A living holder needs a few milliseconds. */
+const lease = 15_000;
+/** Milliseconds between two attempts to take the lock. */
+const retryInterval = 20;
+/** Milliseconds of waiting after which the attempt fails. */
+const maxWait = 60_000;
+const key = "writer";
+
+/** The lock that one process holds. */
+interface HeldLock {
+  /** Extends the lease. Rejects if another process has taken the lock because this one was suspended for too long. */
+  renew(): Promise<void>;
+}
+
+/**
+ * Runs work while no other process, and no other call of this one, holds the lock of the folder.
+ *
+ * The lock is an entry of a `fileStore` in the folder `.lock`. Its `compareAndSet` is atomic between processes, so two processes
+ * cannot both replace an expired lock, as they could with a lock file. The entry expires, so a crash leaves no lock behind.
+ */
+async function withFolderLock<T>(folder: string, clock: Clock, work: (lock: HeldLock) => Promise<T>): Promise<T> {
+  const owner = randomUUID();
+  const store = fileStore(path.join(folder, ".lock"), { clock });
+  try {
+    const giveUpAt = clock.now() + maxWait;
+    while (!(await store.compareAndSet(key, undefined, owner, { ttl: lease }))) {
+      if (clock.now() >= giveUpAt) throw lockedError(folder);
+      await new Promise<void>((resolve) => {
+        clock.setTimeout(resolve, retryInterval);
+      });
+    }
+    try {
+      return await work({
+        async renew() {
+          if (!(await store.compareAndSet(key, owner, owner, { ttl: lease }))) throw lostLockError(folder);
+        },
+      });
+    } finally {
+      await store.compareAndSet(key, owner, undefined, { ttl: lease });
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function lockedError(folder: string): LocalError {
+  const reason = `other processes wrote to ${JSON.stringify(folder)} for ${maxWait / 1000} seconds`;
+  return new LocalError("unusable_storage", `The state of the host was not written: ${reason}. Try again.`);
+}
+
+function lostLockError(folder: string): LocalError {
+  const why = `this process was suspended while it wrote to ${JSON.stringify(folder)}`;
+  return new LocalError("unusable_storage", `The state of the host was not written: ${why}. Try again.`);
 }

@@ -53,14 +53,14 @@ export async function findFolder(
 
 /** Creates a missing folder with access for its owner only, and returns its real path. Checks it like `findFolder`. */
 export async function makeFolder(folder: string, parts: readonly string[], uid: number | undefined): Promise<string> {
-  const found = await findFolder(folder, parts, uid);
-  if (found !== undefined) return found;
+  const existingFolder = await findFolder(folder, parts, uid);
+  if (existingFolder !== undefined) return existingFolder;
   const top = (await findFolder(folder, [], uid)) ?? folder;
   await mkdir(path.join(top, ...parts), { recursive: true, mode: folderMode }).catch((error: unknown) => {
     throw asUnusable(folder, error);
   });
-  const made = await findFolder(folder, parts, uid);
-  if (made !== undefined) return made;
+  const newFolder = await findFolder(folder, parts, uid);
+  if (newFolder !== undefined) return newFolder;
   throw unusable(folder, "the folder was removed while it was created. Try again");
 }
 
@@ -73,10 +73,10 @@ export async function readPrivateFile(
   if (!handle) return undefined;
   try {
     // The open file is checked, so that it cannot be replaced between the check and the reading.
-    const about = await handle.stat();
-    if (!about.isFile()) throw unusable(file, "it is not a regular file. Remove it");
-    checkAccess(file, about, limits.uid);
-    if (about.size > limits.maxBytes) throw tooLarge(file, about.size, limits.maxBytes);
+    const status = await handle.stat();
+    if (!status.isFile()) throw unusable(file, "it is not a regular file. Remove it");
+    checkAccess(file, status, limits.uid);
+    if (status.size > limits.maxBytes) throw tooLarge(file, status.size, limits.maxBytes);
     return new TextDecoder("utf-8", { fatal: true }).decode(await handle.readFile());
   } catch (error) {
     throw asUnusable(file, error);
@@ -106,10 +106,10 @@ async function openFile(file: string): Promise<FileHandle | undefined> {
   }
 }
 
-function checkFolder(place: string, about: Stats, uid: number | undefined): void {
-  if (about.isSymbolicLink()) throw unusable(place, "it is a symbolic link. Replace it by a folder");
-  if (!about.isDirectory()) throw unusable(place, "it is a file. A folder is required");
-  checkAccess(place, about, uid);
+function checkFolder(place: string, status: Stats, uid: number | undefined): void {
+  if (status.isSymbolicLink()) throw unusable(place, "it is a symbolic link. Replace it by a folder");
+  if (!status.isDirectory()) throw unusable(place, "it is a file. A folder is required");
+  checkAccess(place, status, uid);
 }
 
 function checkAccess(place: string, about: Stats, uid: number | undefined): void {

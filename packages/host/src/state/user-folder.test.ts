@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { userFolder } from "./user-folder.ts";
+import { userFolder } from "./state-storage.ts";
 
 test.each([
   ["linux", { HOME: "/home/ann" }, "/home/ann/.config/mcparley/host"],

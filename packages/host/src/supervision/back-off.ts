@@ -32,7 +32,7 @@ export class BackOff {
   }
 
   /** Permits all automatic attempts again, because the server is used. */
-  used(): void {
+  permitAutomatic(): void {
     this.#automaticLeft = maxAutomatic;
   }
 
@@ -42,13 +42,13 @@ export class BackOff {
   }
 
   /** Counts a failure, and returns the milliseconds until the next attempt. */
-  failed(error: unknown): number {
+  countFailure(error: unknown): number {
     const longest = Math.min(longestDelay, firstDelay * 2 ** this.#failures);
     // A higher exponent has no effect, and 2 ** 1024 is infinite.
     this.#failures = Math.min(this.#failures + 1, 30);
     // Half of the delay is random, so that the clients of a restarted server do not all reconnect at once.
-    const own = longest * (0.5 + Math.random() / 2);
-    return Math.max(own, Math.min(longestRequested, retryAfterOf(error)));
+    const delay = longest * (0.5 + Math.random() / 2);
+    return Math.max(delay, Math.min(longestRequested, retryAfterOf(error)));
   }
 }
 

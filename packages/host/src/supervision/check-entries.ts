@@ -1,7 +1,16 @@
-import { LocalError, printableJson } from "mcparley";
-import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley/client";
+import { LocalError, printableJson, ProtocolError, ErrorCode } from "mcparley";
+import type {
+  Prompt,
+  Resource,
+  ResourceTemplate,
+  Tool,
+  Client,
+  ListKind,
+  PagedList,
+  RequestOptions,
+} from "mcparley/client";
 import { isObject } from "@mcparley/internal/is-object";
-import { isWithinDepth, maxLevels } from "../values/json-depth.ts";
+import { isWithinDepth, maxLevels } from "../values/map-texts.ts";
 
 /** The lists of a server by the names that `ServerLists` uses. */
 export interface ListSet {
@@ -21,18 +30,18 @@ export const listNames: readonly ListName[] = ["tools", "prompts", "resources", 
 /** The type that a member of an entry must have. A name with "?" can be omitted. */
 type Shape = Readonly<Record<string, "string" | "object" | "list">>;
 
-const described: Shape = { "title?": "string", "description?": "string", "icons?": "list", "_meta?": "object" };
+const commonShape: Shape = { "title?": "string", "description?": "string", "icons?": "list", "_meta?": "object" };
 const shapes: Readonly<Record<ListName, Shape>> = {
   tools: {
-    ...described,
+    ...commonShape,
     name: "string",
     inputSchema: "object",
     "outputSchema?": "object",
     "annotations?": "object",
   },
-  prompts: { ...described, name: "string", "arguments?": "list" },
-  resources: { ...described, uri: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
-  templates: { ...described, uriTemplate: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
+  prompts: { ...commonShape, name: "string", "arguments?": "list" },
+  resources: { ...commonShape, uri: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
+  templates: { ...commonShape, uriTemplate: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
 };
 const keys = { tools: "name", prompts: "name", resources: "uri", templates: "uriTemplate" } as const;
 
@@ -67,12 +76,12 @@ function validEntries(list: ListName, entries: readonly unknown[], report: (erro
     const name = member.replace("?", "");
     return { name, type, isOptional: member !== name };
   });
-  const seen = new Set<unknown>();
+  const keysSoFar = new Set<unknown>();
   const problems: string[] = [];
   const valid = entries.filter((entry) => {
     const key = isObject(entry) ? entry[keys[list]] : undefined;
-    const problem = problemOf(members, entry) ?? (seen.has(key) ? "it occurs twice" : undefined);
-    seen.add(key);
+    const problem = problemOf(members, entry) ?? (keysSoFar.has(key) ? "it occurs twice" : undefined);
+    keysSoFar.add(key);
     if (problem) problems.push(`${printableJson(key).slice(0, 100)}: ${problem}`);
     return problem === undefined;
   });
@@ -83,8 +92,8 @@ function validEntries(list: ListName, entries: readonly unknown[], report: (erro
 
 function leftOut(list: ListName, problems: readonly string[]): LocalError {
   const first = problems.slice(0, 5).join("; ");
-  const rest = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
-  const message = `${problems.length} entries of the list of ${list} were left out. ${first}${rest}.`;
+  const note = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
+  const message = `${problems.length} entries of the list of ${list} were left out. ${first}${note}.`;
   return new LocalError("invalid_message", message);
 }
 
@@ -108,4 +117,62 @@ function problemOf(members: readonly Member[], entry: unknown): string | undefin
 /** Whether a value is a list of objects: the arguments of a prompt, or icons. */
 function isList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isObject);
+}
+
+/** The result of reading lists of a server: those that could be read, and the errors of the others. */
+export interface ReadLists {
+  readonly lists: ReadonlyMap<ListName, CheckedList>;
+  readonly failures: ReadonlyMap<ListName, Error>;
+}
+
+/** The lists that a notification of a change is about. */
+export const listsOf: Readonly<Record<ListKind, readonly ListName[]>> = {
+  tools: ["tools"],
+  prompts: ["prompts"],
+  resources: ["resources", "templates"],
+};
+
+/**
+ * Reads lists of a server in parallel. A list whose capability the server does not declare is empty. A list that fails does
+ * not affect the others.
+ */
+export async function readLists(
+  client: Client,
+  names: readonly ListName[],
+  { signal, report }: { signal: AbortSignal; report: (error: Error) => void },
+): Promise<ReadLists> {
+  const lists = new Map<ListName, CheckedList>();
+  const failures = new Map<ListName, Error>();
+  await Promise.all(
+    names.map(async (name) => {
+      try {
+        const entries = client.server.capabilities[name === "templates" ? "resources" : name]
+          ? await readList(client, name, { signal })
+          : [];
+        lists.set(name, checkList(name, entries, report));
+      } catch (error) {
+        failures.set(name, error instanceof Error ? error : new LocalError("invalid_message", String(error)));
+      }
+    }),
+  );
+  return { lists, failures };
+}
+
+async function readList(client: Client, name: ListName, options: RequestOptions): Promise<readonly unknown[]> {
+  // A change was reported, or the connection is new. A cached result would be an old one.
+  const request = { ...options, fresh: true };
+  try {
+    return await pagesOf(client, name, request).all();
+  } catch (error) {
+    // Many servers with resources have no templates, and do not know the method.
+    const isUnknown = error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
+    if (name === "templates" && isUnknown) return [];
+    throw error;
+  }
+}
+
+function pagesOf(client: Client, name: ListName, options: RequestOptions): PagedList<unknown> {
+  if (name === "tools") return client.listTools(options);
+  if (name === "prompts") return client.listPrompts(options);
+  return name === "resources" ? client.listResources(options) : client.listResourceTemplates(options);
 }

@@ -3,9 +3,8 @@ import type { CommandTarget } from "mcparley/client";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { memoryState, type StateStorage } from "../state/state-storage.ts";
-import { listCache } from "./list-cache.ts";
-import { resolveEntry } from "../servers/resolve-entry.ts";
-import type { ServerSettings } from "../servers/server-entry.ts";
+import { listCache } from "./known-lists.ts";
+import { resolveEntry, type ServerSettings } from "../servers/server-entry.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 
@@ -23,7 +22,7 @@ function visibleStorage(): StateStorage & { texts: Map<string, string>; writes: 
       else texts.set(name, text);
       return Promise.resolve();
     },
-    settled: () => Promise.resolve(),
+    waitForUpdates: () => Promise.resolve(),
   };
   return storage;
 }
@@ -55,7 +54,7 @@ describe("the stored lists", () => {
   test("are usable while the server is down", async () => {
     const storage = await filled();
     const { server, lists } = program(storage, false);
-    await server.settled();
+    await server.waitForAttempt();
     expect(server.state).toBe("idle");
     expect(server.lists).toMatchObject({ isCached: true, listedAt: 1_000_000, tools: [{ name: "add" }] });
     expect(lists).toHaveLength(1);
@@ -67,7 +66,7 @@ describe("the stored lists", () => {
   test("cause no event if the server sends the same lists", async () => {
     const storage = await filled();
     const { server, lists } = program(storage);
-    await server.settled();
+    await server.waitForAttempt();
     await server.connect();
     expect(server.lists?.isCached).toBe(false);
     expect(lists).toHaveLength(1);
@@ -93,7 +92,7 @@ describe("the stored lists", () => {
     const [name = ""] = storage.texts.keys();
     storage.texts.set(name, text);
     const { server, errors } = program(storage);
-    await server.settled();
+    await server.waitForAttempt();
     expect(server.lists).toBeUndefined();
     expect(errors.map(String).join()).toContain(message);
     await server.connect();
@@ -107,7 +106,7 @@ describe("the stored lists", () => {
     const stored = JSON.parse(text!) as { tools: unknown[] };
     storage.texts.set(name!, JSON.stringify({ ...stored, tools: [...stored.tools, { name: 5 }, null] }));
     const { server, errors } = program(storage);
-    await server.settled();
+    await server.waitForAttempt();
     expect(server.lists?.tools).toHaveLength(1);
     expect(errors.map(String).join()).toContain("2 entries of the list of tools were left out");
     await server.close();
@@ -117,7 +116,7 @@ describe("the stored lists", () => {
     const failing: StateStorage = {
       read: () => Promise.reject(new Error("disk")),
       update: () => Promise.reject(new Error("disk")),
-      settled: () => Promise.resolve(),
+      waitForUpdates: () => Promise.resolve(),
     };
     const { server, errors } = program(failing);
     await server.connect();
@@ -139,7 +138,7 @@ describe("the stored lists", () => {
   test("of a disabled server are shown after enable()", async () => {
     const storage = await filled();
     const { server, lists } = recordedServer({ entry: { target: entry, disabled: true }, storage });
-    await server.settled();
+    await server.waitForAttempt();
     expect(server.lists).toBeUndefined();
     expect(lists).toEqual([]);
     server.enable();
@@ -183,7 +182,7 @@ test("the default storage in memory works", async () => {
   await first.server.connect();
   await first.server.close();
   const second = program(storage, false);
-  await second.server.settled();
+  await second.server.waitForAttempt();
   expect(second.server.lists?.tools).toHaveLength(1);
   await second.server.close();
 });
@@ -204,7 +203,7 @@ test("the stored lists of a configured entry are not those of another entry, and
   await first.close();
   for (const digest of [one, other]) {
     const server = open(digest);
-    await server.settled();
+    await server.waitForAttempt();
     expect(server.lists?.tools.length).toBe(digest === one ? 1 : undefined);
     await server.close();
   }

@@ -35,7 +35,7 @@ export class ListRefresh {
   }
 
   /** Reads a list again, now or later. */
-  changed(kind: ListKind): void {
+  scheduleRead(kind: ListKind): void {
     const list = this.#lists.get(kind) ?? {
       startedAt: -Infinity,
       streak: 0,
@@ -57,9 +57,9 @@ export class ListRefresh {
     if (this.#isClosed || list.isReading || list.timer !== undefined || !list.hasChanged) return;
     const sinceLast = this.#clock.now() - list.startedAt;
     // A clock that was set back must not delay the request.
-    const elapsed = sinceLast < 0 ? Infinity : sinceLast;
-    if (elapsed > 2 * intervalOf(list.streak)) list.streak = 0;
-    const wait = intervalOf(list.streak) - elapsed;
+    const interval = sinceLast < 0 ? Infinity : sinceLast;
+    if (interval > 2 * intervalOf(list.streak)) list.streak = 0;
+    const wait = intervalOf(list.streak) - interval;
     if (wait <= 0) return void this.#start(kind, list);
     list.timer = this.#clock.setTimeout(() => {
       list.timer = undefined;

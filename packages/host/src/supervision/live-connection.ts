@@ -1,9 +1,9 @@
+import { toError } from "../values/errors.ts";
 import { LocalError, ProtocolError, type Clock } from "mcparley";
 import type { Client, ListKind, ServerChange, Subscription } from "mcparley/client";
-import { type ListName, listNames } from "./check-entries.ts";
+import { type ListName, listNames, type ReadLists, listsOf, readLists } from "./check-entries.ts";
 import { ListRefresh } from "./list-refresh.ts";
-import { type ReadLists, listsOf, readLists } from "./read-lists.ts";
-import type { ResolvedTarget } from "./supervised-entry.ts";
+import type { ResolvedTarget } from "./supervisor-setting.ts";
 import { isDeniedCall, isSignInError } from "./server-auth.ts";
 import { deadline } from "../async/timing.ts";
 
@@ -45,52 +45,52 @@ export class LiveConnection {
   readonly client: Client;
   readonly openedAt: number;
   /** Resolves with the reason when the connection is lost or cannot be used. Never rejects. */
-  readonly ended: Promise<Error>;
+  readonly endReason: Promise<Error>;
   readonly #setting: LiveSetting;
   readonly #refresh: ListRefresh;
   readonly #closing = new AbortController();
   /** The lists whose last reading failed. */
-  readonly #failed = new Set<ListKind>();
+  readonly #failedKinds = new Set<ListKind>();
   #resolveEnded!: (reason: Error) => void;
-  #lostBy: Error | undefined;
+  #lossReason: Error | undefined;
   #server: Client["server"];
   #subscription: "none" | "open" | "lost" = "none";
   #verifying: Promise<void> | undefined;
   #timer: unknown;
-  #beatAt: number;
-  #beats = 0;
+  #heartbeatAt: number;
+  #heartbeats = 0;
 
   constructor(client: Client, setting: LiveSetting) {
     this.client = client;
     this.#setting = setting;
     this.#server = client.server;
     this.openedAt = setting.clock.now();
-    this.#beatAt = this.openedAt;
+    this.#heartbeatAt = this.openedAt;
     this.#refresh = new ListRefresh(setting.clock, (kind) => this.#readAgain(kind));
-    this.ended = new Promise((resolve) => {
+    this.endReason = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
   }
 
   /** Whether the machine slept since the last heartbeat, so that the connection may be lost without a sign of it. */
   get hasSlept(): boolean {
-    return this.#setting.clock.now() - this.#beatAt > heartbeatTime + sleepTime;
+    return this.#setting.clock.now() - this.#heartbeatAt > heartbeatTime + sleepTime;
   }
 
   /** Subscribes to changes, and reads all lists. Rejects if none of the declared lists can be read, or the connection is lost. */
   async start(signal: AbortSignal): Promise<ReadLists> {
-    const lost = this.ended.then((reason) => Promise.reject(reason));
-    const read = await Promise.race([this.#subscribe().then(() => this.#read(listNames, signal)), lost]);
-    const declared = listKinds.filter((kind) => this.client.server.capabilities[kind]);
+    const loss = this.endReason.then((reason) => Promise.reject(reason));
+    const read = await Promise.race([this.#subscribe().then(() => this.#read(listNames, signal)), loss]);
+    const declaredKinds = listKinds.filter((kind) => this.client.server.capabilities[kind]);
     const [failure] = read.failures.values();
-    const allFailed = declared.every((kind) => listsOf[kind].every((name) => read.failures.has(name)));
+    const allFailed = declaredKinds.every((kind) => listsOf[kind].every((name) => read.failures.has(name)));
     if (failure && allFailed) throw failure;
     this.#schedule();
     return read;
   }
 
   /** Handles an error that `onError` of the client received. A lost stream is noticed here. */
-  reported(error: Error): void {
+  handleClientError(error: Error): void {
     const isLoss = error instanceof LocalError && /^(closed|exited|unreachable)$/.test(error.code);
     // A client over HTTP opens a lost session again without the help of the host, and without a new program.
     if (isLoss && this.#setting.kind !== "http" && this.client.state !== "open") this.#end(error);
@@ -99,11 +99,11 @@ export class LiveConnection {
   /** Returns the reason of a call's failure. A call that was in flight when the connection was lost fails with the reason of the loss. */
   reasonOf(error: unknown): unknown {
     const isClosed = error instanceof LocalError && error.code === "closed" && error.data === undefined;
-    return (isClosed && this.#lostBy) || error;
+    return (isClosed && this.#lossReason) || error;
   }
 
   /** Handles the error of a call. It can be the first sign that the connection cannot be used. */
-  failed(error: unknown): void {
+  handleCallError(error: unknown): void {
     if (!(error instanceof LocalError)) return;
     if (isDeniedCall(error)) return;
     if (isSignInError(error)) return this.#end(error);
@@ -122,7 +122,7 @@ export class LiveConnection {
 
   /** Checks the connection after the machine slept, and reads the lists again. */
   async wake(): Promise<void> {
-    this.#beatAt = this.#setting.clock.now();
+    this.#heartbeatAt = this.#setting.clock.now();
     await this.verify();
     this.readListsAgain();
   }
@@ -130,7 +130,7 @@ export class LiveConnection {
   /** Reads all lists again, at the pace of changes. */
   readListsAgain(): void {
     this.#server = this.client.server;
-    for (const kind of listKinds) if (this.#server.capabilities[kind]) this.#refresh.changed(kind);
+    for (const kind of listKinds) if (this.#server.capabilities[kind]) this.#refresh.scheduleRead(kind);
   }
 
   /** Closes the connection and stops all timers. Resolves when the program of the server has ended. */
@@ -147,7 +147,7 @@ export class LiveConnection {
 
   #end(reason: Error): void {
     if (this.#closing.signal.aborted) return;
-    this.#lostBy = reason;
+    this.#lossReason = reason;
     this.#stop();
     this.#resolveEnded(reason);
   }
@@ -157,24 +157,24 @@ export class LiveConnection {
       await this.client.ping({ timeout: { idle: ms, total: ms }, signal: this.#closing.signal });
     } catch (error) {
       // An answer with an error shows as well that the server is there.
-      if (!(error instanceof ProtocolError)) this.#end(error instanceof Error ? error : new Error(String(error)));
+      if (!(error instanceof ProtocolError)) this.#end(toError(error));
     }
   }
 
   #schedule(): void {
     if (this.#closing.signal.aborted) return;
     this.#timer = this.#setting.clock.setTimeout(() => {
-      void this.#beat();
+      void this.#checkHeartbeat();
       this.#schedule();
     }, heartbeatTime);
   }
 
-  async #beat(): Promise<void> {
+  async #checkHeartbeat(): Promise<void> {
     if (this.hasSlept) return this.wake();
-    this.#beatAt = this.#setting.clock.now();
+    this.#heartbeatAt = this.#setting.clock.now();
     if (this.#server !== this.client.server) this.readListsAgain(); // The client has opened a new session.
-    if (++this.#beats % beatsPerPing !== 0) return;
-    for (const kind of this.#failed) this.#refresh.changed(kind);
+    if (++this.#heartbeats % beatsPerPing !== 0) return;
+    for (const kind of this.#failedKinds) this.#refresh.scheduleRead(kind);
     if (this.#subscription === "lost") {
       await this.#subscribe();
       // Changes were not reported while no subscription was open.
@@ -198,7 +198,7 @@ export class LiveConnection {
     const { signal, clear } = deadline(clock, parent, { ms, message });
     try {
       const read = await readLists(this.client, names, { signal, report });
-      for (const kind of listKinds) this.#note(kind, read);
+      for (const kind of listKinds) this.#recordFailures(kind, read);
       return read;
     } finally {
       clear();
@@ -206,11 +206,11 @@ export class LiveConnection {
   }
 
   /** Remembers whether a list failed, and reports its error. */
-  #note(kind: ListKind, { lists, failures }: ReadLists): void {
+  #recordFailures(kind: ListKind, { lists, failures }: ReadLists): void {
     const names = listsOf[kind].filter((name) => lists.has(name) || failures.has(name));
     if (names.length === 0) return;
-    if (names.some((name) => failures.has(name))) this.#failed.add(kind);
-    else this.#failed.delete(kind);
+    if (names.some((name) => failures.has(name))) this.#failedKinds.add(kind);
+    else this.#failedKinds.delete(kind);
     if (this.#closing.signal.aborted) return;
     for (const name of names) if (failures.has(name)) this.#setting.report(failures.get(name));
   }
@@ -223,9 +223,9 @@ export class LiveConnection {
     const filter = Object.fromEntries(kinds.map((kind) => [kind, true]));
     const timeout = { total: acknowledgeTime };
     const opening = this.client
-      .listen(filter, (change) => this.#changed(change), { timeout, signal: this.#closing.signal })
+      .listen(filter, (change) => this.#handleChange(change), { timeout, signal: this.#closing.signal })
       .then(
-        (subscription) => this.#subscribed(subscription),
+        (subscription) => this.#followSubscription(subscription),
         (error: unknown) => {
           if (!this.#closing.signal.aborted) this.#setting.report(error);
         },
@@ -240,7 +240,7 @@ export class LiveConnection {
     if (outcome === "late") void opening.then(() => this.readListsAgain());
   }
 
-  #subscribed(subscription: Subscription): void {
+  #followSubscription(subscription: Subscription): void {
     this.#subscription = "open";
     void subscription.closed.then((reason) => {
       if (!reason || this.#closing.signal.aborted) return;
@@ -251,7 +251,7 @@ export class LiveConnection {
     });
   }
 
-  #changed(change: ServerChange): void {
-    if (change.kind !== "updated") this.#refresh.changed(change.kind);
+  #handleChange(change: ServerChange): void {
+    if (change.kind !== "updated") this.#refresh.scheduleRead(change.kind);
   }
 }

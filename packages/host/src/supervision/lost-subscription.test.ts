@@ -2,7 +2,7 @@ import { LocalError, ProtocolError } from "mcparley";
 import type { Client } from "mcparley/client";
 import { type JsonRpcRequest, fakeClock, flushPromises, modernPeer } from "mcparley/testing";
 import { expect, test, vi } from "vitest";
-import { recordedServer, until } from "./testing/recorded-server.ts";
+import { recordedServer, waitUntil } from "./testing/recorded-server.ts";
 import { scriptedServer } from "./testing/scripted-server.ts";
 import { WatchedResources } from "./watched-resources.ts";
 
@@ -23,9 +23,9 @@ function watched({ refuse = [] }: { refuse?: Error[] } = {}) {
   };
   const report = vi.fn();
   const resources = new WatchedResources({ clock, onUpdated: () => {}, report });
-  resources.connected(client as unknown as Client);
+  resources.setClient(client as unknown as Client);
   const received: string[] = [];
-  const { opened, stop } = resources.watch("note://1", (uri) => received.push(uri));
+  const { acknowledgment: opened, stop } = resources.watch("note://1", (uri) => received.push(uri));
   const lose = (cause: Error = new Error("The server ended the subscription.")): Promise<void> => {
     ends.at(-1)?.(new LocalError("closed", "A subscription was lost.", { cause }));
     return flushPromises();
@@ -43,7 +43,7 @@ test("a subscription that the server has ended is opened again, and its resource
   expect(received).toEqual(["note://1"]);
   await clock.advance(60_000);
   expect(client.listen).toHaveBeenCalledTimes(2);
-  resources.disconnected();
+  resources.removeClient();
 });
 
 test("it is tried again until it can be opened, and then its resource is reported as updated once", async () => {
@@ -71,7 +71,7 @@ test.each([
   await lose(cause);
   await clock.advance(600_000);
   expect(client.listen).toHaveBeenCalledTimes(1);
-  await resources.watch("note://1", () => {}).opened;
+  await resources.watch("note://1", () => {}).acknowledgment;
   expect(client.listen).toHaveBeenCalledTimes(2);
 });
 
@@ -104,9 +104,9 @@ test("no timer is left after the connection is closed or nothing is watched", as
   await opened;
   await lose();
   expect(clock.pending).toBe(1);
-  resources.disconnected();
+  resources.removeClient();
   expect(clock.pending).toBe(0);
-  resources.connected(client as unknown as Client);
+  resources.setClient(client as unknown as Client);
   await flushPromises();
   await lose();
   stop();
@@ -135,14 +135,14 @@ test("a subscription of a modern server that ends gracefully is opened again by 
   const { server, clock } = recordedServer({ entry: target });
   await server.connect();
   const received: string[] = [];
-  const { opened } = server.watch("note://1", (uri) => received.push(uri));
+  const { acknowledgment } = server.watch("note://1", (uri) => received.push(uri));
   const request = await acknowledge();
-  await opened;
+  await acknowledgment;
   target.peer.answer(request, { resultType: "complete" });
   await flushPromises();
   await clock.advance(1_000);
   await acknowledge();
-  await until(() => received.length > 0);
+  await waitUntil(() => received.length > 0);
   expect(received).toEqual(["note://1"]);
   await server.close();
 });

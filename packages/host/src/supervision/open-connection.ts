@@ -1,16 +1,9 @@
-import { LocalError, printableJson, type Clock } from "mcparley";
-import {
-  connect,
-  type CommandTarget,
-  type ConnectOptions,
-  type HttpTarget,
-  type InProcessServer,
-  type Timeouts,
-} from "mcparley/client";
-import { maxListBytes } from "./check-entries.ts";
-import { LiveConnection } from "./live-connection.ts";
-import type { ReadLists } from "./read-lists.ts";
-import type { SupervisedEntry } from "./supervised-entry.ts";
+import { toError } from "../values/errors.ts";
+import { LocalError, printableJson } from "mcparley";
+import { connect, type Timeouts } from "mcparley/client";
+import { maxListBytes, type ReadLists } from "./check-entries.ts";
+import { LiveConnection, type LiveSetting } from "./live-connection.ts";
+import type { PassedOptions, PreparedTarget, SupervisedEntry } from "./supervisor-setting.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { deadline, unlessAborted } from "../async/timing.ts";
 
@@ -20,24 +13,14 @@ import { deadline, unlessAborted } from "../async/timing.ts";
  */
 const connectTime = 120_000;
 
-/** A target that can be passed to `connect`. */
-export type PreparedTarget = CommandTarget | HttpTarget | InProcessServer;
-
-/** The options of `connect` that other parts of the host make: elicitation, sampling, roots, extensions, logs. */
-export type PassedOptions = Omit<ConnectOptions, "clock" | "onError" | "signal" | "timeout" | "maxListBytes">;
-
-export interface OpenSetting {
+export interface OpenSetting extends Pick<LiveSetting, "clock" | "onLists" | "report"> {
   readonly entry: SupervisedEntry;
-  readonly clock: Clock;
   readonly auth: ServerAuth;
   readonly connectOptions: PassedOptions;
   /** Asks for the consent to start or to connect to the server. */
   admit(this: void, signal: AbortSignal): Promise<void>;
   /** Returns the target to connect to, such as a program behind a watchdog. */
   prepareTarget(this: void, target: PreparedTarget): PreparedTarget;
-  /** Called with the lists that were read again, after a change. */
-  onLists(this: void, read: ReadLists): void;
-  report(this: void, error: unknown): void;
 }
 
 /** An open connection, and the lists of its server. */
@@ -78,7 +61,7 @@ async function signIn(name: string, auth: ServerAuth, signal: AbortSignal): Prom
   try {
     await auth.signIn(signal);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = toError(cause).message;
     throw new LocalError("sign_in_failed", `The sign-in at server ${printableJson(name)} failed. ${reason}`, { cause });
   }
 }
@@ -92,11 +75,11 @@ async function handshake(setting: OpenSetting, target: PreparedTarget, parent: A
   let connection: LiveConnection | undefined;
   const onError = (error: Error): void => {
     report(error);
-    connection?.reported(error);
+    connection?.handleClientError(error);
   };
-  const own = { clock, onError, timeout, maxListBytes, signal: limit.signal };
+  const ownOptions = { clock, onError, timeout, maxListBytes, signal: limit.signal };
   try {
-    const client = await connect<unknown>(target, { ...connectOptions, ...own });
+    const client = await connect<unknown>(target, { ...connectOptions, ...ownOptions });
     connection = new LiveConnection(client, { kind: entry.server.kind, clock, maxListTime: maxTotal, onLists, report });
     return connection;
   } catch (error) {

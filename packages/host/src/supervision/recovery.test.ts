@@ -6,7 +6,7 @@ import { fakeClock, flushPromises, type FakeClock, legacyPeer } from "mcparley/t
 import { describe, expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
 import type { ServerState } from "./server-state.ts";
-import { resolveEntry } from "../servers/resolve-entry.ts";
+import { resolveEntry } from "../servers/server-entry.ts";
 import { Supervisor } from "./supervisor.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
@@ -103,7 +103,7 @@ describe("the loss of a connection", () => {
     await clock.advance(30_000);
     target.peer.close();
     await flushPromises();
-    await server.settled();
+    await server.waitForAttempt();
     expect(states).toEqual(["connecting", "ready", "idle", "connecting", "ready"]);
     expect(server.lists).toMatchObject({ isCached: false, tools: [{ name: "add" }] });
     await server.close();
@@ -133,7 +133,7 @@ describe("the loss of a connection", () => {
       if (server.retryAt === undefined) break;
       delays.push(server.retryAt - clock.now());
       await clock.advance(server.retryAt - clock.now());
-      await server.settled();
+      await server.waitForAttempt();
     }
     expect(delays).toHaveLength(8);
     expect(delays.at(-1)).toBeGreaterThanOrEqual(64_000);

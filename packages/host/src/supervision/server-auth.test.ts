@@ -141,7 +141,7 @@ test("a revoked token leads from ready to needs-sign-in, and the lists stay", as
   await server.signIn();
   accepted.clear();
   await expect(server.use((client) => client.callTool("add"))).rejects.toMatchObject({ code: "sign_in_required" });
-  await server.settled();
+  await server.waitForAttempt();
   expect(states).toEqual(["connecting", "ready", "needs-sign-in"]);
   expect(server.lists).toMatchObject({ isCached: true, tools: [{ name: "add" }] });
   expect(counter.visits).toBe(1);

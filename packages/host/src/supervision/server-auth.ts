@@ -1,109 +1,102 @@
-import { Declined, LocalError, printableJson, type Clock } from "mcparley";
-import type { CredentialStorage, OAuth, OAuthOptions, SignIn, SignInPurpose } from "mcparley/auth";
+import { Declined, LocalError, printableJson } from "mcparley";
+import type { OAuth, SignIn, SignInPurpose } from "mcparley/auth";
 import type { HttpAuth, HttpTarget } from "mcparley/client";
-import type { SupervisedEntry } from "./supervised-entry.ts";
-
-/** The sign-in of the user, and the storage of the tokens. */
-export interface SignInSetting {
-  /** Asks the user to sign in. If omitted, `signIn()` rejects. */
-  readonly signIn?: SignIn | undefined;
-  /** Resolves with whether the user agreed to sign in for the scopes that a call needs. Undefined if nobody was asked. */
-  readonly confirmScopes?: (purpose: SignInPurpose, signal: AbortSignal) => Promise<boolean | undefined>;
-  /** Options for the requested tokens. Default: those of `oauth`. */
-  readonly authorization?: Pick<OAuthOptions, "offlineAccess" | "dpop"> | undefined;
-  /** Stores the tokens. Default: in memory, for this server of this host. */
-  readonly credentials?: CredentialStorage | undefined;
-  /** Returns a storage that observes the stored credentials, so that they can be hidden. Default: unchanged. */
-  readonly watchStorage?: (storage: CredentialStorage) => CredentialStorage;
-  /** Called with a line of text for each step of a sign-in or renewal, without secrets. */
-  readonly onStep?: (step: string) => void;
-  /** Called after a request for more scopes has succeeded: the server may list other entries for the new token. */
-  readonly onNewScopes?: () => void;
-  readonly clock: Clock;
-}
-
-/** The authorization of one server. */
-export interface ServerAuth {
-  /** Returns the target with its authorization. Sends no request. */
-  authorize(this: void, target: HttpTarget): Promise<HttpTarget>;
-  /**
-   * Adds scopes, separated by spaces, to those of the next sign-in. Throws `LocalError` `not_capable` if the server or the host has
-   * no sign-in.
-   */
-  prepareSignIn(this: void, scope?: string): void;
-  /** Signs the user in. */
-  signIn(this: void, signal: AbortSignal): Promise<void>;
-}
+import type { SignInSetting, SupervisedEntry } from "./supervisor-setting.ts";
 
 /**
- * Returns the authorization of a server over HTTP that has neither `auth` nor an `authorization` header.
+ * The authorization of one server. A server over HTTP has a sign-in, unless it has `auth` or an `authorization` header.
  *
  * A page for the sign-in is only opened during `signIn`, or for a call that needs more scopes if the user agrees. At all other
  * times a server that requires a sign-in makes the connection fail with `sign_in_required`, so no connection in the background
  * opens a browser.
  */
-export function serverAuth({ name, server }: SupervisedEntry, setting: SignInSetting): ServerAuth {
-  const shown = printableJson(name);
-  if (server.kind !== "http") return withoutSignIn(`Server ${shown} is not used over HTTP, so it has no sign-in.`);
-  const { onNewScopes } = setting;
-  if (server.target.auth || hasAuthorization(server.target)) {
-    const message = `Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`;
-    return withoutSignIn(message, (target) =>
-      target.auth ? { ...target, auth: watchStepUps(target.auth, { onNewScopes }) } : target,
-    );
-  }
-  const { url, connection } = server.target;
+export class ServerAuth {
+  readonly #entry: SupervisedEntry;
+  readonly #setting: SignInSetting;
   /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
-  let signIns = 0;
+  #signIns = 0;
   /** The scopes to add to those of the next sign-in: a call or the program needs them, and the token has not. */
-  let missing = new Set<string>();
-  let loading: Promise<OAuth> | undefined;
+  #missingScopes = new Set<string>();
+  #loading: Promise<OAuth> | undefined;
   /** The signal of the last request for more scopes. */
-  let stepUp = new AbortController().signal;
-  const gated: SignIn = {
-    async prepare(previous, purpose) {
-      const { signIn } = setting;
-      if (signIn && (signIns > 0 || (await isConfirmed(purpose)))) return signIn.prepare(previous, purpose);
+  #stepUp = new AbortController().signal;
+
+  constructor(entry: SupervisedEntry, setting: SignInSetting) {
+    this.#entry = entry;
+    this.#setting = setting;
+  }
+
+  /** Returns the target with its authorization. Sends no request. */
+  async authorize(target: HttpTarget): Promise<HttpTarget> {
+    const { onNewScopes } = this.#setting;
+    if (target.auth) return { ...target, auth: watchStepUps(target.auth, { onNewScopes }) };
+    if (hasAuthorization(target)) return target;
+    const onStart = (signal: AbortSignal): void => void (this.#stepUp = signal);
+    return { ...target, auth: watchStepUps(await this.#oauth(target), { onStart, onNewScopes }) };
+  }
+
+  /**
+   * Adds scopes, separated by spaces, to those of the next sign-in. Throws `LocalError` `not_capable` if the server or the host has
+   * no sign-in.
+   */
+  prepareSignIn(scope = ""): void {
+    this.#signInTarget();
+    if (!this.#setting.signIn) {
+      throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
+    }
+    for (const one of scope.split(" ").filter(Boolean)) this.#missingScopes.add(one);
+  }
+
+  /** Signs the user in. */
+  async signIn(signal: AbortSignal): Promise<void> {
+    const target = this.#signInTarget();
+    const auth = await this.#oauth(target);
+    this.#signIns++;
+    try {
+      // Scopes of earlier sign-ins are requested again, so that a sign-in for one call does not undo another one.
+      const account = this.#missingScopes.size > 0 ? await auth.whoami(target.url) : undefined;
+      const scopes = [...new Set([...(account?.scopes ?? []), ...this.#missingScopes])];
+      await auth.signIn(target.url, { signal, ...(scopes.length > 0 && { scope: scopes.join(" ") }) });
+      this.#missingScopes = new Set();
+    } finally {
+      this.#signIns--;
+    }
+  }
+
+  /** Returns the target at which the user signs in. Throws `LocalError` `not_capable` if the server has no sign-in. */
+  #signInTarget(): HttpTarget {
+    const { name, server } = this.#entry;
+    const label = `Server ${printableJson(name)}`;
+    if (server.kind !== "http") {
+      throw new LocalError("not_capable", `${label} is not used over HTTP, so it has no sign-in.`);
+    }
+    if (!server.target.auth && !hasAuthorization(server.target)) return server.target;
+    const message = `${label} has its own \`auth\` or an \`authorization\` header. Change that instead.`;
+    throw new LocalError("not_capable", message);
+  }
+
+  /** Loads the code of the authorization, which servers without HTTP do not need. */
+  #oauth({ connection }: HttpTarget): Promise<OAuth> {
+    const prepare: SignIn["prepare"] = async (previous, purpose) => {
+      const { signIn } = this.#setting;
+      if (signIn && (this.#signIns > 0 || (await this.#isConfirmed(purpose)))) return signIn.prepare(previous, purpose);
+      const { name } = this.#entry;
       const scopes = purpose?.missingScopes?.join(" ");
       const reason = scopes === undefined ? "a sign-in" : `scopes that the user has not granted: ${scopes}`;
       const cure = signIn ? "Call signIn() of the server." : "Pass `signIn` to createHost.";
       const data = { server: name, missingScopes: purpose?.missingScopes };
-      throw new LocalError("sign_in_required", `Server ${shown} requires ${reason}. ${cure}`, { data });
-    },
-  };
-  async function isConfirmed(purpose: SignInPurpose | undefined): Promise<boolean> {
+      throw new LocalError("sign_in_required", `Server ${printableJson(name)} requires ${reason}. ${cure}`, { data });
+    };
+    return (this.#loading ??= openOAuth(this.#setting, { prepare }, connection));
+  }
+
+  async #isConfirmed(purpose: SignInPurpose | undefined): Promise<boolean> {
     if (!purpose?.missingScopes) return false;
-    for (const scope of purpose.missingScopes) missing.add(scope);
-    const isAllowed = await setting.confirmScopes?.(purpose, stepUp);
+    for (const scope of purpose.missingScopes) this.#missingScopes.add(scope);
+    const isAllowed = await this.#setting.confirmScopes?.(purpose, this.#stepUp);
     if (isAllowed === false) throw new Declined(`The user declined the scopes ${purpose.missingScopes.join(" ")}.`);
     return isAllowed === true;
   }
-  // Servers without HTTP do not need the code of the authorization.
-  const load = (): Promise<OAuth> => (loading ??= openOAuth(setting, gated, connection));
-  return {
-    async authorize(target) {
-      const listeners = { onStart: (signal: AbortSignal) => void (stepUp = signal), onNewScopes };
-      return { ...target, auth: watchStepUps(await load(), listeners) };
-    },
-    prepareSignIn(scope = "") {
-      if (!setting.signIn)
-        throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
-      for (const one of scope.split(" ").filter(Boolean)) missing.add(one);
-    },
-    async signIn(signal) {
-      const auth = await load();
-      signIns++;
-      try {
-        // Scopes of earlier sign-ins are requested again, so that a sign-in for one call does not undo another one.
-        const account = missing.size > 0 ? await auth.whoami(url) : undefined;
-        const scopes = [...new Set([...(account?.scopes ?? []), ...missing])];
-        await auth.signIn(url, { signal, ...(scopes.length > 0 && { scope: scopes.join(" ") }) });
-        missing = new Set();
-      } finally {
-        signIns--;
-      }
-    },
-  };
 }
 
 async function openOAuth(
@@ -112,8 +105,8 @@ async function openOAuth(
   connection: HttpTarget["connection"],
 ): Promise<OAuth> {
   const { memoryCredentials, oauth } = await import("mcparley/auth");
-  const unwatched = credentials ?? memoryCredentials();
-  const storage = watchStorage?.(unwatched) ?? unwatched;
+  const plainStorage = credentials ?? memoryCredentials();
+  const storage = watchStorage?.(plainStorage) ?? plainStorage;
   return oauth({
     ...authorization,
     signIn,
@@ -165,16 +158,6 @@ export function isDeniedCall(error: LocalError): boolean {
 /** Whether an error means that the user must sign in. */
 export function isSignInError(error: unknown): boolean {
   return error instanceof LocalError && /^(unauthorized|sign_in_required|sign_in_failed)$/.test(error.code);
-}
-
-function withoutSignIn(message: string, watch = (target: HttpTarget): HttpTarget => target): ServerAuth {
-  return {
-    authorize: (target) => Promise.resolve(watch(target)),
-    prepareSignIn() {
-      throw new LocalError("not_capable", message);
-    },
-    signIn: () => Promise.reject(new LocalError("not_capable", message)),
-  };
 }
 
 function hasAuthorization({ headers = {} }: HttpTarget): boolean {

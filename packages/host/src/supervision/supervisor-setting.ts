@@ -1,10 +1,8 @@
 import type { Clock } from "mcparley";
-import type { ServerInfo } from "mcparley/client";
-import type { ServerLists } from "../catalogue/server-lists.ts";
+import type { CommandTarget, ConnectOptions, HttpTarget, InProcessServer, ServerInfo, Timeouts } from "mcparley/client";
+import type { ServerLists } from "../catalogue/catalogue.ts";
 import type { StateStorage } from "../state/state-storage.ts";
-import type { ChangeList } from "./known-lists.ts";
-import type { PassedOptions, PreparedTarget } from "./open-connection.ts";
-import type { SignInSetting } from "./server-auth.ts";
+import type { CredentialStorage, OAuthOptions, SignIn, SignInPurpose } from "mcparley/auth";
 import type { ServerEvent } from "./server-state.ts";
 
 /** The parts of a program that its supervised servers need. */
@@ -39,4 +37,53 @@ export interface SupervisorSetting {
   readonly onUpdated?: (uri: string) => void;
   /** Called with each error that fails no call. */
   readonly onError?: (error: Error) => void;
+}
+
+/** The target of a server, by its kind. */
+export type ResolvedTarget =
+  | { readonly kind: "http"; readonly target: HttpTarget & { readonly url: URL } }
+  | { readonly kind: "command"; readonly target: CommandTarget }
+  | { readonly kind: "in-process"; readonly target: InProcessServer };
+
+/** A server to supervise: its name, its target and the settings of its supervision. */
+export interface SupervisedEntry {
+  readonly name: string;
+  readonly server: ResolvedTarget;
+  readonly settings: {
+    /** Whether the server is not used until `enable()` is called. Default: false. */
+    readonly disabled?: boolean;
+    /** Whether it is connected at once, and not with the first use. Default: false. */
+    readonly eager?: boolean;
+    readonly timeout?: Timeouts;
+    /** The digest of the entry in a file from which the target comes. Stored lists are then bound to it, and not to the target. */
+    readonly entry?: { readonly digest: string } | undefined;
+  };
+}
+
+/** A target that can be passed to `connect`. */
+export type PreparedTarget = CommandTarget | HttpTarget | InProcessServer;
+
+/** The options of `connect` that other parts of the host make: elicitation, sampling, roots, extensions, logs. */
+export type PassedOptions = Omit<ConnectOptions, "clock" | "onError" | "signal" | "timeout" | "maxListBytes">;
+
+/** Returns a list of a server as it is stored, such as without secrets. */
+export type ChangeList = <T extends readonly object[]>(list: T) => T;
+
+/** The sign-in of the user, and the storage of the tokens. */
+export interface SignInSetting {
+  /** Asks the user to sign in. If omitted, `signIn()` rejects. */
+  readonly signIn?: SignIn | undefined;
+  /** Resolves with whether the user agreed to sign in for the scopes that a call needs. Undefined if nobody was asked. */
+  readonly confirmScopes?: (purpose: SignInPurpose, signal: AbortSignal) => Promise<boolean | undefined>;
+  /** Options for the requested tokens. Default: those of `oauth`. */
+  readonly authorization?: Pick<OAuthOptions, "offlineAccess" | "dpop"> | undefined;
+  /** Stores the tokens. Default: in memory, for this server of this host. */
+  readonly credentials?: CredentialStorage | undefined;
+  /** Returns a storage that observes the stored credentials, so that they can be hidden. Default: unchanged. */
+  readonly watchStorage?: (storage: CredentialStorage) => CredentialStorage;
+  /** Called with a line of text for each step of a sign-in or renewal, without secrets. */
+  readonly onStep?: (step: string) => void;
+  /** Called after a request for more scopes has succeeded: the server may list other entries for the new token. */
+  readonly onNewScopes?: () => void;
+  readonly clock: Clock;
 }

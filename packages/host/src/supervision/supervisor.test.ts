@@ -4,7 +4,7 @@ import { createServer, tool } from "mcparley/server";
 import { discoverResult, fakeClock, flushPromises, scriptedPeer } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
-import { resolveEntry } from "../servers/resolve-entry.ts";
+import { resolveEntry } from "../servers/server-entry.ts";
 import { Supervisor } from "./supervisor.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
@@ -74,7 +74,7 @@ describe("the states", () => {
     const { server, states } = recordedServer({ entry: { target: echo, eager: true } });
     expect(states).toEqual([]);
     await flushPromises();
-    await server.settled();
+    await server.waitForAttempt();
     expect(states).toEqual(["connecting", "ready"]);
     await server.close();
   });

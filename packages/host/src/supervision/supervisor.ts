@@ -1,25 +1,26 @@
 import { LocalError, printableJson, systemClock, type Clock } from "mcparley";
 import type { Client, ServerInfo } from "mcparley/client";
-import type { ServerLists } from "../catalogue/server-lists.ts";
-import { ignoreErrors } from "../values/ignore-errors.ts";
+import type { ServerLists } from "../catalogue/catalogue.ts";
+import { ignoreErrors, toError } from "../values/errors.ts";
 import { BackOff, stableTime } from "./back-off.ts";
-import { KnownLists } from "./known-lists.ts";
-import { listCache } from "./list-cache.ts";
+import { KnownLists, listCache } from "./known-lists.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
-import type { ReadLists } from "./read-lists.ts";
-import type { SupervisedEntry } from "./supervised-entry.ts";
-import { isSignInError, serverAuth } from "./server-auth.ts";
-import type { ServerState } from "./server-state.ts";
-import type { SupervisorSetting } from "./supervisor-setting.ts";
+import type { ReadLists } from "./check-entries.ts";
+import type { SupervisedEntry, SupervisorSetting } from "./supervisor-setting.ts";
+import { ServerAuth, isSignInError } from "./server-auth.ts";
+import { type ServerState, type ServerAction, transitions } from "./server-state.ts";
 import { unlessAborted } from "../async/timing.ts";
-import { type ServerAction, transitions } from "./transitions.ts";
 import { type WatchedResource, WatchedResources } from "./watched-resources.ts";
 
 /** A state with the values that exist only in it. */
 type Situation =
   | { readonly state: "idle" | "disabled" }
-  | { readonly state: "connecting"; readonly abort: AbortController; readonly opened: Promise<LiveConnection> }
+  | {
+      readonly state: "connecting";
+      readonly abort: AbortController;
+      readonly pendingConnection: Promise<LiveConnection>;
+    }
   | { readonly state: "ready"; readonly connection: LiveConnection }
   | { readonly state: "needs-sign-in"; readonly error: Error }
   | {
@@ -37,7 +38,7 @@ type Situation =
  * `eager`, and recovers from the loss of the connection. `transitions.ts` has its states.
  */
 export class Supervisor {
-  readonly #watched: WatchedResources;
+  readonly #watchedResources: WatchedResources;
   readonly #entry: SupervisedEntry;
   readonly #setting: SupervisorSetting;
   readonly #clock: Clock;
@@ -45,14 +46,14 @@ export class Supervisor {
   readonly #lists: KnownLists;
   readonly #backOff = new BackOff();
   /** Settles when the stored lists were read. Never rejects. */
-  readonly #loaded: Promise<void>;
+  readonly #loading: Promise<void>;
   #situation: Situation;
   #info: ServerInfo | undefined;
   /** Settles when the last connection is closed, and its program has ended. Never rejects. */
   #closing: Promise<void> = Promise.resolve();
   #isClosed = false;
   /** The instructions of the server when `onLists` was called last. */
-  #toldInstructions: string | undefined;
+  #reportedInstructions: string | undefined;
   /** Whether `onLists` is called with the next lists, also if they have not changed. */
   #isReviewDue = false;
 
@@ -66,20 +67,20 @@ export class Supervisor {
       entry,
       clock,
       connectOptions,
-      auth: serverAuth(entry, { ...setting.auth, clock, onNewScopes: () => this.#readListsAgain() }),
+      auth: new ServerAuth(entry, { ...setting.auth, clock, onNewScopes: () => this.#readListsAgain() }),
       admit: async (signal) => setting.admit?.(signal),
       prepareTarget: (target) => setting.prepareTarget?.(target) ?? target,
-      onLists: (read) => this.#listed(read),
+      onLists: (read) => this.#handleLists(read),
       report,
     };
-    this.#watched = new WatchedResources({
+    this.#watchedResources = new WatchedResources({
       clock,
       onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)),
       report,
     });
     this.#lists = new KnownLists(listCache(entry, setting.storage, report), { clock, changeList });
     this.#situation = { state: entry.settings.disabled ? "disabled" : "idle" };
-    this.#loaded = this.#load();
+    this.#loading = this.#load();
     // Not at once: the caller does not have this server yet, and receives its events.
     if (entry.settings.eager && !entry.settings.disabled) queueMicrotask(() => void this.connect().catch(() => {}));
   }
@@ -106,9 +107,9 @@ export class Supervisor {
   }
 
   /** Resolves when the stored lists were read and no attempt to connect is running. Never rejects. */
-  async settled(): Promise<void> {
-    await this.#loaded;
-    while (this.#situation.state === "connecting") await this.#situation.opened.catch(() => {});
+  async waitForAttempt(): Promise<void> {
+    await this.#loading;
+    while (this.#situation.state === "connecting") await this.#situation.pendingConnection.catch(() => {});
   }
 
   /**
@@ -119,17 +120,17 @@ export class Supervisor {
    * ends the wait for the connection, but not the attempt, which other callers may wait for.
    */
   async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const connection = await this.#connected(signal);
+    const connection = await this.#openedConnection(signal);
     try {
       return await work(connection.client);
     } catch (error) {
-      connection.failed(error);
+      connection.handleCallError(error);
       throw connection.reasonOf(error);
     }
   }
 
   async connect(): Promise<void> {
-    await this.#connected(undefined);
+    await this.#openedConnection(undefined);
   }
 
   /** Closes the connection, and opens a new one without a delay. */
@@ -148,10 +149,10 @@ export class Supervisor {
     ignoreErrors(() => this.#setting.onReconnect?.());
     this.#isReviewDue = true;
     this.#backOff.reset();
-    this.#backOff.used();
+    this.#backOff.permitAutomatic();
     this.#attempt(signsIn);
     try {
-      await this.#connected(undefined);
+      await this.#openedConnection(undefined);
     } catch (error) {
       // The cure "Call signIn()" does not help the caller of signIn().
       throw signsIn && this.#situation.state === "needs-sign-in" ? this.#situation.error : error;
@@ -163,17 +164,17 @@ export class Supervisor {
    * each reconnect and each loss of the subscription. Opens no connection.
    */
   watch(uri: string, listener: (uri: string) => void): WatchedResource {
-    return this.#watched.watch(uri, listener);
+    return this.#watchedResources.watch(uri, listener);
   }
 
   enable(): void {
     if (!this.#move("enable", { state: "idle" })) return;
     const { lists } = this;
-    if (lists) this.#tellLists(lists);
+    if (lists) this.#reportLists(lists);
   }
 
   async disable(): Promise<void> {
-    if (this.#move("disable", { state: "disabled" })) this.#tellLists(undefined);
+    if (this.#move("disable", { state: "disabled" })) this.#reportLists(undefined);
     await this.#closing;
   }
 
@@ -181,9 +182,9 @@ export class Supervisor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#move("close", { state: "idle" });
-    await this.#loaded;
+    await this.#loading;
     await this.#closing;
-    await this.#lists.written;
+    await this.#lists.lastWrite;
   }
 
   #readListsAgain(): void {
@@ -191,12 +192,12 @@ export class Supervisor {
   }
 
   /** Returns an open connection, or rejects with the reason why there is none. */
-  async #connected(signal: AbortSignal | undefined): Promise<LiveConnection> {
+  async #openedConnection(signal: AbortSignal | undefined): Promise<LiveConnection> {
     for (;;) {
       signal?.throwIfAborted();
       if (this.#isClosed) throw this.#unavailable();
       const situation = this.#situation;
-      this.#backOff.used();
+      this.#backOff.permitAutomatic();
       if (situation.state === "ready") {
         const { connection } = situation;
         if (!connection.hasSlept) return connection;
@@ -204,8 +205,8 @@ export class Supervisor {
       } else if (situation.state === "idle" || (situation.state === "failed" && this.#isDue(situation))) {
         this.#attempt(false);
       } else if (situation.state === "connecting") {
-        const opened = await this.#attempted(situation, signal);
-        if (opened) return opened;
+        const connection = await this.#waitForConnection(situation, signal);
+        if (connection) return connection;
       } else {
         throw this.#unavailable();
       }
@@ -213,12 +214,12 @@ export class Supervisor {
   }
 
   /** Waits for an attempt. Returns undefined if another attempt or state has replaced it. */
-  async #attempted(
-    { opened, abort }: Extract<Situation, { state: "connecting" }>,
+  async #waitForConnection(
+    { pendingConnection, abort }: Extract<Situation, { state: "connecting" }>,
     signal: AbortSignal | undefined,
   ): Promise<LiveConnection | undefined> {
     try {
-      return await unlessAborted(opened, signal);
+      return await unlessAborted(pendingConnection, signal);
     } catch (error) {
       if (signal?.aborted || !abort.signal.aborted) throw error;
       return undefined;
@@ -234,31 +235,31 @@ export class Supervisor {
   /** Starts an attempt to connect, which replaces a running attempt and an open connection. */
   #attempt(signsIn: boolean): void {
     const abort = new AbortController();
-    const opened = this.#open(abort.signal, signsIn);
+    const pendingConnection = this.#open(abort.signal, signsIn);
     // The callers that wait receive the error. There may be none.
-    opened.catch(() => {});
-    this.#move("attempt", { state: "connecting", abort, opened });
+    pendingConnection.catch(() => {});
+    this.#move("attempt", { state: "connecting", abort, pendingConnection });
   }
 
   async #open(signal: AbortSignal, signsIn: boolean): Promise<LiveConnection> {
     // The stored lists must not replace newer ones.
-    await this.#loaded;
+    await this.#loading;
     signal.throwIfAborted();
     // Two processes of one program could disturb each other.
     await this.#closing;
     try {
-      const opened = await openConnection(this.#opening, { signal, signsIn });
-      return await this.#succeeded(opened, signal);
+      const newConnection = await openConnection(this.#opening, { signal, signsIn });
+      return await this.#finishAttempt(newConnection, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw this.#failed(error);
+      throw this.#handleFailure(error);
     }
   }
 
-  async #succeeded({ connection, read }: Opened, signal: AbortSignal): Promise<LiveConnection> {
+  async #finishAttempt({ connection, read }: Opened, signal: AbortSignal): Promise<LiveConnection> {
     if (!signal.aborted) {
       this.#info = connection.client.server;
-      this.#listed(read);
+      this.#handleLists(read);
     }
     // The attempt can end after the last check of the connection, and a listener of the lists can end it.
     if (signal.aborted) {
@@ -266,20 +267,20 @@ export class Supervisor {
       throw signal.reason;
     }
     this.#move("succeed", { state: "ready", connection });
-    this.#watched.connected(connection.client);
-    void connection.ended.then((reason) => this.#ended(connection, reason));
+    this.#watchedResources.setClient(connection.client);
+    void connection.endReason.then((reason) => this.#handleEnd(connection, reason));
     return connection;
   }
 
   /** Handles the failure of an attempt, or a connection that ended soon. Returns the error for the callers that wait. */
-  #failed(cause: unknown): Error {
-    const error = cause instanceof Error ? cause : new Error(String(cause));
+  #handleFailure(cause: unknown): Error {
+    const error = toError(cause);
     if (isSignInError(error)) {
       this.#move("refuse", { state: "needs-sign-in", error });
       return this.#unavailable();
     }
     const isDenied = error instanceof LocalError && error.code === "declined";
-    const delay = isDenied ? Infinity : this.#backOff.failed(error);
+    const delay = isDenied ? Infinity : this.#backOff.countFailure(error);
     const isPlanned = !isDenied && this.#backOff.hasAutomatic;
     const timer = isPlanned ? this.#clock.setTimeout(() => this.#retry(), delay) : undefined;
     const failedAt = this.#clock.now();
@@ -294,31 +295,31 @@ export class Supervisor {
   }
 
   /** Handles the end of the open connection. */
-  #ended(connection: LiveConnection, reason: Error): void {
+  #handleEnd(connection: LiveConnection, reason: Error): void {
     if (this.#situation.state !== "ready" || this.#situation.connection !== connection) return;
     const isStable = this.#clock.now() - connection.openedAt >= stableTime;
-    if (isSignInError(reason) || !isStable) return void this.#failed(reason);
+    if (isSignInError(reason) || !isStable) return void this.#handleFailure(reason);
     this.#backOff.reset();
     this.#move("lose", { state: "idle" });
     if (this.#backOff.hasAutomatic) this.#retry();
   }
 
-  #listed({ lists }: ReadLists): void {
+  #handleLists({ lists }: ReadLists): void {
     const hasChanged = this.#lists.update(lists);
-    const hasOtherInstructions = this.info?.instructions !== this.#toldInstructions;
-    if (hasChanged || hasOtherInstructions || this.#isReviewDue) this.#tellLists(this.lists);
+    const hasOtherInstructions = this.info?.instructions !== this.#reportedInstructions;
+    if (hasChanged || hasOtherInstructions || this.#isReviewDue) this.#reportLists(this.lists);
   }
 
-  #tellLists(lists: ServerLists | undefined): void {
+  #reportLists(lists: ServerLists | undefined): void {
     this.#isReviewDue = false;
-    this.#toldInstructions = this.info?.instructions;
+    this.#reportedInstructions = this.info?.instructions;
     ignoreErrors(() => this.#setting.onLists?.(lists));
   }
 
   async #load(): Promise<void> {
     await this.#lists.load();
     const { lists } = this;
-    if (lists && !this.#isClosed) this.#tellLists(lists);
+    if (lists && !this.#isClosed) this.#reportLists(lists);
   }
 
   /** Changes the state, and releases the timer, the attempt or the connection of the previous one. Returns false if the action has no effect in it. */
@@ -334,18 +335,18 @@ export class Supervisor {
     return true;
   }
 
-  #abandon({ abort, opened }: Extract<Situation, { state: "connecting" }>): void {
+  #abandon({ abort, pendingConnection }: Extract<Situation, { state: "connecting" }>): void {
     abort.abort(new LocalError("aborted", "The attempt to connect was replaced, or is not needed any more."));
     // It rejects when its connection is closed.
-    this.#closing = Promise.allSettled([this.#closing, opened]).then(() => {});
+    this.#closing = Promise.allSettled([this.#closing, pendingConnection]).then(() => {});
   }
 
   #release(connection: LiveConnection): void {
-    this.#watched.disconnected();
-    this.#lists.disconnected();
+    this.#watchedResources.removeClient();
+    this.#lists.markCached();
     this.#info = connection.client.server;
-    const closed = connection.close().catch((error: unknown) => this.#report(error));
-    this.#closing = Promise.allSettled([this.#closing, closed]).then(() => {});
+    const closing = connection.close().catch((error: unknown) => this.#report(error));
+    this.#closing = Promise.allSettled([this.#closing, closing]).then(() => {});
   }
 
   #emit({ state }: Situation): void {
@@ -357,7 +358,7 @@ export class Supervisor {
   }
 
   #report(error: unknown): void {
-    ignoreErrors(() => this.#setting.onError?.(error instanceof Error ? error : new Error(String(error))));
+    ignoreErrors(() => this.#setting.onError?.(toError(error)));
   }
 
   /** Returns the error of a use that finds no connection: the reason and the cure. Nothing was sent, so it is safe to repeat. */

@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { LocalError } from "mcparley";
 import type { Transport } from "mcparley/client";
 import { expect, test } from "vitest";
-import type { ServerState } from "./server-state.ts";
-import { type ServerAction, transitions } from "./transitions.ts";
-import { recordedServer, until } from "./testing/recorded-server.ts";
+import { type ServerState, type ServerAction, transitions } from "./server-state.ts";
+import { recordedServer, waitUntil } from "./testing/recorded-server.ts";
 import { scriptedServer, toolsPeer } from "./testing/scripted-server.ts";
 
 test("the diagram shows exactly the transitions of the table", () => {
-  const source = readFileSync(new URL("./transitions.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("./server-state.ts", import.meta.url), "utf8");
   const drawn = [...source.matchAll(/^ \* {3}(\w+) --> (\w+): (\w+)/gm)].map(([, from, to, action]) =>
     [from, action, to].join(" ").replaceAll("_", "-"),
   );
@@ -30,7 +29,7 @@ function controlled() {
   };
   const recorded = recordedServer({ entry });
   const answer = async (outcome: "up" | "down" | "sign-in"): Promise<void> => {
-    await until(() => waiting !== undefined);
+    await waitUntil(() => waiting !== undefined);
     waiting?.(outcome);
     waiting = undefined;
   };
@@ -81,7 +80,7 @@ test.each(arrows)("%s, %s → %s", async (from, action, to) => {
   const { length } = server.states;
   await cause[action](server);
   // A transition to the same state is not reported.
-  await until(() => from === to || server.states.length > length);
+  await waitUntil(() => from === to || server.states.length > length);
   expect(from === to ? server.server.state : server.states[length]).toBe(to);
   await server.server.close();
   expect(server.clock.pending).toBe(0);

@@ -3,7 +3,7 @@ import { createServer, tool } from "mcparley/server";
 import { type FakeClock, fakeClock, flushPromises, legacyPeer, modernPeer, scriptedPeer } from "mcparley/testing";
 import { expect, test } from "vitest";
 import type { ServerEntry } from "../servers/server-entry.ts";
-import { type RecordedServer, recordedServer, until } from "./testing/recorded-server.ts";
+import { type RecordedServer, recordedServer, waitUntil } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 
 /** The bad twentieth server of each kind. */
@@ -73,7 +73,7 @@ test.each(Object.keys(bad) as (keyof typeof bad)[])(
   "with one of 20 servers %s the other 19 are ready before any time passes, and stay usable",
   async (kind) => {
     const { clock, good, twentieth } = start(kind);
-    await until(() => good.every(({ server }) => server.state === "ready"));
+    await waitUntil(() => good.every(({ server }) => server.state === "ready"));
     expect(clock.now()).toBe(0);
     const names = good.map((_, index) => `tool-${index}`);
     const callAll = () =>

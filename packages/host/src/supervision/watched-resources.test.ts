@@ -1,7 +1,7 @@
 import { createServer, resource } from "mcparley/server";
 import { flushPromises, legacyPeer } from "mcparley/testing";
 import { expect, test } from "vitest";
-import { recordedServer, until } from "./testing/recorded-server.ts";
+import { recordedServer, waitUntil } from "./testing/recorded-server.ts";
 import { scriptedServer } from "./testing/scripted-server.ts";
 
 const connectOptions = { revision: "2025-11-25" };
@@ -35,17 +35,17 @@ function resourceServer() {
 
 test("a watched resource is subscribed to, and its updates and those of its parts are received", async () => {
   const { target, subscribed, update } = resourceServer();
-  const { server, updated } = recordedServer({ entry: target, connectOptions });
+  const { server, updatedUris } = recordedServer({ entry: target, connectOptions });
   await server.connect();
   const received: string[] = [];
   server.watch("note://1", (uri) => received.push(uri));
-  await until(() => subscribed.length > 0);
+  await waitUntil(() => subscribed.length > 0);
   expect(subscribed).toEqual(["note://1"]);
   await update("note://1");
   await update("note://1/a");
   await update("note://10");
   expect(received).toEqual(["note://1", "note://1/a"]);
-  expect(updated).toEqual(["note://1", "note://1/a"]);
+  expect(updatedUris).toEqual(["note://1", "note://1/a"]);
   await server.close();
 });
 
@@ -57,7 +57,7 @@ test("a watch before the first connection begins with it, and opens none", async
   await flushPromises();
   expect(server.state).toBe("idle");
   await server.connect();
-  await until(() => subscribed.length > 0);
+  await waitUntil(() => subscribed.length > 0);
   expect(subscribed).toEqual(["note://1"]);
   expect(received).toEqual([]);
   await server.close();
@@ -69,10 +69,10 @@ test("after a reconnect the resource is subscribed to again, and reported as upd
   await server.connect();
   const received: string[] = [];
   server.watch("note://1", (uri) => received.push(uri));
-  await until(() => subscribed.length === 1);
+  await waitUntil(() => subscribed.length === 1);
   await flushPromises();
   await server.reconnect();
-  await until(() => subscribed.length === 2);
+  await waitUntil(() => subscribed.length === 2);
   expect(received).toEqual(["note://1"]);
   expect(subscribed).toEqual(["note://1", "note://1"]);
   await update("note://1");
@@ -88,7 +88,7 @@ test("two listeners share a subscription, which ends with the last of them", asy
   const listener = (uri: string) => received.push(uri);
   const first = server.watch("note://1", listener);
   const second = server.watch("note://1", listener);
-  await until(() => subscribed.length === 1);
+  await waitUntil(() => subscribed.length === 1);
   await update("note://1");
   expect(received).toHaveLength(2);
   first.stop();
@@ -96,7 +96,7 @@ test("two listeners share a subscription, which ends with the last of them", asy
   await flushPromises();
   expect(subscribed).toEqual(["note://1"]);
   second.stop();
-  await until(() => subscribed.length === 2);
+  await waitUntil(() => subscribed.length === 2);
   expect(subscribed).toEqual(["note://1", "-note://1"]);
   await server.close();
 });
@@ -106,9 +106,9 @@ test("the subscription of other resources continues while one is added", async (
   const { server } = recordedServer({ entry: target, connectOptions });
   await server.connect();
   server.watch("note://1", () => {});
-  await until(() => subscribed.length === 1);
+  await waitUntil(() => subscribed.length === 1);
   server.watch("note://2", () => {});
-  await until(() => subscribed.length === 2);
+  await waitUntil(() => subscribed.length === 2);
   await flushPromises();
   expect(subscribed).toEqual(["note://1", "note://2"]);
   await server.close();
@@ -123,7 +123,7 @@ test("an error of a listener is reported, and does not affect the others", async
     throw new Error("listener");
   });
   server.watch("note://1", (uri) => received.push(uri));
-  await until(() => subscribed.length === 1);
+  await waitUntil(() => subscribed.length === 1);
   await update("note://1");
   expect(received).toEqual(["note://1"]);
   expect(errors.map(({ message }) => message)).toEqual(["listener"]);
@@ -133,15 +133,15 @@ test("an error of a listener is reported, and does not affect the others", async
 test("it works with a server of a modern revision", async () => {
   const today = resource("board://today", { title: "Today", read: () => "Nothing" });
   const board = createServer({ name: "board", version: "1.0.0", resources: { today } });
-  const { server, updated } = recordedServer({ entry: board });
+  const { server, updatedUris } = recordedServer({ entry: board });
   await server.connect();
   server.watch("board://today", () => {});
   // The server has no sign of the acknowledgment, so it reports changes until one arrives.
-  while (updated.length === 0) {
+  while (updatedUris.length === 0) {
     board.resources.updated("board://today");
     await flushPromises();
   }
   expect(server.info?.revision).toBe("2026-07-28");
-  expect(updated[0]).toBe("board://today");
+  expect(updatedUris[0]).toBe("board://today");
   await server.close();
 });

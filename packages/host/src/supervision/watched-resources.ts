@@ -18,7 +18,7 @@ export interface WatchedResource {
   /** Removes the listener. */
   stop(this: void): void;
   /** Resolves when the server has acknowledged the subscription, or none can be opened now. Never rejects. */
-  readonly opened: Promise<void>;
+  readonly acknowledgment: Promise<void>;
 }
 
 /** The resources of a server whose updates the host follows, over all of its connections. */
@@ -26,13 +26,13 @@ export class WatchedResources {
   readonly #setting: WatchSetting;
   readonly #listeners = new Map<string, Set<(uri: string) => void>>();
   /** The URIs that were subscribed to on an earlier connection. Their updates may have been missed. */
-  readonly #subscribed = new Set<string>();
+  readonly #subscribedUris = new Set<string>();
   #client: Client | undefined;
   #subscription: Subscription | undefined;
   /** The URIs of the open subscription. */
-  #open: ReadonlySet<string> = new Set();
+  #openUris: ReadonlySet<string> = new Set();
   /** Settles when the subscription has the current URIs. Never rejects. */
-  #updating: Promise<void> | undefined;
+  #replacing: Promise<void> | undefined;
   #isOutdated = false;
   /** Whether no subscription was open for a time on this connection, so that updates may have been missed. */
   #isInterrupted = false;
@@ -47,28 +47,28 @@ export class WatchedResources {
   watch(uri: string, listener: (uri: string) => void): WatchedResource {
     const listeners = this.#listeners.get(uri) ?? new Set();
     // Each call has its own entry, even with the same function.
-    const entry = (updated: string): void => listener(updated);
+    const entry = (updatedUri: string): void => listener(updatedUri);
     this.#listeners.set(uri, listeners.add(entry));
-    this.#backOff.used();
+    this.#backOff.permitAutomatic();
     const stop = (): void => {
       if (!listeners.delete(entry) || listeners.size > 0) return;
       this.#listeners.delete(uri);
-      this.#subscribed.delete(uri);
+      this.#subscribedUris.delete(uri);
       void this.#update();
     };
-    return { stop, opened: this.#update() };
+    return { stop, acknowledgment: this.#update() };
   }
 
   /** Subscribes on a new connection. Reports the resources of the one before as updated. */
-  connected(client: Client): void {
+  setClient(client: Client): void {
     this.#client = client;
-    this.#backOff.used();
-    for (const uri of this.#subscribed) this.#updated(uri);
+    this.#backOff.permitAutomatic();
+    for (const uri of this.#subscribedUris) this.#reportUpdate(uri);
     void this.#update();
   }
 
   /** Forgets the connection. Its subscriptions end with it. */
-  disconnected(): void {
+  removeClient(): void {
     this.#client = undefined;
     this.#subscription = undefined;
     this.#isInterrupted = false;
@@ -78,8 +78,8 @@ export class WatchedResources {
   /** Replaces the subscription by one for the current URIs. Changes in the meantime lead to one more replacement. */
   #update(): Promise<void> {
     this.#isOutdated = true;
-    this.#updating ??= this.#replaceUntilCurrent();
-    return this.#updating;
+    this.#replacing ??= this.#replaceUntilCurrent();
+    return this.#replacing;
   }
 
   async #replaceUntilCurrent(): Promise<void> {
@@ -91,28 +91,28 @@ export class WatchedResources {
       await this.#replace(client).catch((error: unknown) => {
         if (client !== this.#client) return;
         this.#setting.report(error);
-        this.#interrupted(error);
+        this.#planReplacement(error);
       });
     }
     // In the same turn as the last check, so that no later change is missed.
-    this.#updating = undefined;
+    this.#replacing = undefined;
   }
 
   async #replace(client: Client): Promise<void> {
     const uris = [...this.#listeners.keys()];
     const previous = this.#subscription;
-    if (previous && uris.length === this.#open.size && uris.every((uri) => this.#open.has(uri))) return;
+    if (previous && uris.length === this.#openUris.size && uris.every((uri) => this.#openUris.has(uri))) return;
     if (uris.length > 0 && client.server.capabilities.resources?.subscribe) {
       const onChange = (change: { kind: string; uri?: string }): void => {
-        if (change.uri !== undefined) this.#updated(change.uri);
+        if (change.uri !== undefined) this.#reportUpdate(change.uri);
       };
       const timeout = { total: acknowledgeTime };
-      const opened = await client.listen({ uris }, onChange, { timeout });
+      const subscription = await client.listen({ uris }, onChange, { timeout });
       if (client !== this.#client) return;
-      this.#opened(opened, uris);
+      this.#followSubscription(subscription, uris);
     } else {
       this.#subscription = undefined;
-      this.#open = new Set();
+      this.#openUris = new Set();
       this.#isInterrupted = false;
       this.#setting.clock.clearTimeout(this.#timer);
     }
@@ -121,43 +121,43 @@ export class WatchedResources {
   }
 
   /** Follows a subscription. If updates may have been missed before, it reports the resources as updated. */
-  #opened(subscription: Subscription, uris: readonly string[]): void {
+  #followSubscription(subscription: Subscription, uris: readonly string[]): void {
     const wasInterrupted = this.#isInterrupted;
     const openedAt = this.#setting.clock.now();
     this.#isInterrupted = false;
     this.#subscription = subscription;
-    this.#open = new Set(uris);
+    this.#openUris = new Set(uris);
     void subscription.closed.then((reason) => {
       if (!reason || subscription !== this.#subscription) return;
       this.#subscription = undefined;
       const isStable = this.#setting.clock.now() - openedAt >= stableTime;
       if (isStable) {
         this.#backOff.reset();
-        this.#backOff.used();
+        this.#backOff.permitAutomatic();
       }
       // The client has reported the reason.
-      this.#interrupted(reason.cause);
+      this.#planReplacement(reason.cause);
     });
     for (const uri of uris) {
-      this.#subscribed.add(uri);
-      if (wasInterrupted) this.#updated(uri);
+      this.#subscribedUris.add(uri);
+      if (wasInterrupted) this.#reportUpdate(uri);
     }
   }
 
   /** Plans another attempt to open the subscription, unless the server refuses it or no attempt is left. */
-  #interrupted(error: unknown): void {
+  #planReplacement(error: unknown): void {
     const { clock } = this.#setting;
     this.#isInterrupted = true;
     clock.clearTimeout(this.#timer);
     if (isRefusal(error) || !this.#backOff.hasAutomatic) return;
     this.#backOff.takeAutomatic();
-    this.#timer = clock.setTimeout(() => void this.#update(), this.#backOff.failed(error));
+    this.#timer = clock.setTimeout(() => void this.#update(), this.#backOff.countFailure(error));
   }
 
-  #updated(uri: string): void {
+  #reportUpdate(uri: string): void {
     this.#setting.onUpdated(uri);
-    for (const [watched, listeners] of this.#listeners) {
-      if (!isPartOf(uri, watched)) continue;
+    for (const [watchedUri, listeners] of this.#listeners) {
+      if (!isPartOf(uri, watchedUri)) continue;
       for (const listener of listeners) {
         try {
           listener(uri);
@@ -176,7 +176,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** Whether a URI is a watched one, or a part of it: `note://1/a` and `note://1#a` are parts of `note://1`. */
-function isPartOf(uri: string, watched: string): boolean {
-  if (!uri.startsWith(watched)) return false;
-  return uri.length === watched.length || watched.endsWith("/") || /^[/#?]/.test(uri.slice(watched.length));
+function isPartOf(uri: string, watchedUri: string): boolean {
+  if (!uri.startsWith(watchedUri)) return false;
+  return uri.length === watchedUri.length || watchedUri.endsWith("/") || /^[/#?]/.test(uri.slice(watchedUri.length));
 }

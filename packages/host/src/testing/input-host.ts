@@ -1,8 +1,8 @@
 import { type Client, connect, type InProcessServer, openClient, type TransportFactory } from "mcparley/client";
 import { fakeClock } from "mcparley/testing";
-import type { DecisionRecord } from "../consent/decision-record.ts";
+import type { DecisionRecord } from "../consent/policy.ts";
 import { inputHandlers, type InputSettings } from "../input/input-handlers.ts";
-import { type InputLimits, defaultLimits } from "../input/input-limits.ts";
+import { type InputLimits, defaultLimits } from "../input/input-context.ts";
 
 /** A connection whose input requests are answered by the handlers of a host, for tests. */
 export interface InputHost {
@@ -11,7 +11,7 @@ export interface InputHost {
   /** Each as `kind state during`. */
   readonly activities: readonly string[];
   /** Aborts the calls that were made with it when the handlers cancel the calls of the server. */
-  readonly cancelled: AbortSignal;
+  readonly cancelSignal: AbortSignal;
 }
 
 /** Connects to a server with the handlers of a host. A question of the user is asked at once. */
@@ -34,12 +34,12 @@ export async function inputHost(
     clock: fakeClock(),
     ask: async (ask) => ask(),
     onDecision: ({ at: _at, server: _server, ...decision }) => void decisions.push(decision),
-    onActivity: (kind, state, during) => void activities.push(`${kind} ${state} ${during}`),
+    onActivity: (kind, state, callLabel) => void activities.push(`${kind} ${state} ${callLabel}`),
     cancelCalls: (_during, reason) => controller.abort(reason),
     ...settings,
     limits: { ...defaultLimits, ...limits },
   });
   const options = { revision, ...handlers };
   const client = await ("open" in server ? openClient(server, options) : connect(server, options));
-  return { client, decisions, activities, cancelled: controller.signal };
+  return { client, decisions, activities, cancelSignal: controller.signal };
 }

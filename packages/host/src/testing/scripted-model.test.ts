@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CallOptionsV3 } from "../model/call-options.ts";
+import type { CallOptionsV3 } from "../model/language-model.ts";
 import { callStep, finishPart, type ScriptedModel, scriptedModel, textParts, textStep } from "./scripted-model.ts";
 
 const prompt: CallOptionsV3["prompt"] = [{ role: "user", content: [{ type: "text", text: "hi" }] }];

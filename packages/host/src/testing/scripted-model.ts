@@ -1,5 +1,4 @@
-import type { CallOptionsV3, CallOptionsV4 } from "../model/call-options.ts";
-import type { LanguageModel } from "../model/language-model.ts";
+import type { CallOptionsV3, CallOptionsV4, LanguageModel } from "../model/language-model.ts";
 
 /** A language model for tests. Each request is answered by the next step of a script. */
 export type ScriptedModel = LanguageModel & {
@@ -105,7 +104,7 @@ function streamOf(
   signal: AbortSignal | undefined,
   state: { open: number },
 ): ReadableStream<unknown> {
-  const rest = [...parts];
+  const queue = [...parts];
   let isOpen = true;
   state.open++;
   const end = (): void => {
@@ -115,8 +114,8 @@ function streamOf(
   return new ReadableStream<unknown>(
     {
       async pull(controller) {
-        const part = rest.shift();
-        if (part === "hang") await aborted(signal);
+        const part = queue.shift();
+        if (part === "hang") await waitForAbort(signal);
         const error = part instanceof Error ? part : signal?.aborted ? signal.reason : undefined;
         if (part !== undefined && error === undefined) return controller.enqueue(part);
         end();
@@ -129,7 +128,7 @@ function streamOf(
   );
 }
 
-async function aborted(signal: AbortSignal | undefined): Promise<void> {
+async function waitForAbort(signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted) return;
   await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWithinDepth } from "./json-depth.ts";
+import { isWithinDepth } from "./map-texts.ts";
 
 const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
 

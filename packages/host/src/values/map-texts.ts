@@ -1,6 +1,3 @@
-import { maxLevels } from "./json-depth.ts";
-import { uniqueNames } from "./unique-names.ts";
-
 /** Changes the texts of a value. */
 export interface TextChange {
   readonly text: (text: string) => string;
@@ -15,7 +12,7 @@ export interface TextChange {
 /** A member of an object. */
 export interface TextMember {
   readonly name: string;
-  readonly of: Readonly<Record<string, unknown>>;
+  readonly parent: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -23,7 +20,7 @@ export interface TextMember {
  * arrays below `maxLevels` become a text. A changed name that another member has gets a number.
  */
 export function mapTexts<T>(value: T, change: TextChange): T {
-  return mapped(value, { change, levels: maxLevels, member: undefined });
+  return mapValue(value, { change, levels: maxLevels, member: undefined });
 }
 
 interface Place {
@@ -32,32 +29,32 @@ interface Place {
   readonly member: TextMember | undefined;
 }
 
-function mapped<T>(value: T, place: Place): T {
-  if (typeof value === "string") return mappedText(value, place) as T;
+function mapValue<T>(value: T, place: Place): T {
+  if (typeof value === "string") return mapText(value, place) as T;
   if (typeof value !== "object" || value === null) return value;
   const { change, levels, member } = place;
   if (levels === 0) return `[more than ${maxLevels} levels]` as T;
   if (Array.isArray(value)) {
-    const within = { change, levels: levels - 1, member };
-    const items = value.map((item: unknown) => mapped(item, within));
+    const itemPlace = { change, levels: levels - 1, member };
+    const items = value.map((item: unknown) => mapValue(item, itemPlace));
     return items.some((item, index) => item !== value[index]) ? (items as T) : value;
   }
   if (!isPlain(value)) return change.instance ? (change.instance(value) as T) : value;
-  return mappedMembers(value as Record<string, unknown>, { change, levels }) as T;
+  return mapMembers(value as Record<string, unknown>, { change, levels }) as T;
 }
 
-function mappedText(text: string, { change, member }: Place): string {
+function mapText(text: string, { change, member }: Place): string {
   return member && change.member ? change.member(text, member) : change.text(text);
 }
 
-function mappedMembers(
+function mapMembers(
   members: Readonly<Record<string, unknown>>,
   { change, levels }: Pick<Place, "change" | "levels">,
 ): Readonly<Record<string, unknown>> {
   const { name: nameOf = change.text } = change;
   const names = Object.keys(members);
   // One object for all members, because large values have thousands of them.
-  const member = { name: "", of: members };
+  const member = { name: "", parent: members };
   const place = { change, levels: levels - 1, member };
   // Made with the first change. Most values have none, and can be large.
   let entries: [string, unknown][] | undefined;
@@ -66,9 +63,9 @@ function mappedMembers(
     const name = names[index]!;
     const changedName = nameOf(name);
     member.name = name;
-    const value = mapped(members[name], place);
+    const value = mapValue(members[name], place);
     if (!entries && changedName === name && value === members[name]) continue;
-    entries ??= names.slice(0, index).map((before) => [before, members[before]]);
+    entries ??= names.slice(0, index).map((unchangedName) => [unchangedName, members[unchangedName]]);
     entries.push([changedName === name ? name : (unique ??= uniqueNames(names))(changedName), value]);
   }
   return entries ? Object.fromEntries(entries) : members;
@@ -88,4 +85,39 @@ export function wellFormed<T>(value: T): T {
 /** Returns a JSON value without its objects and arrays below `maxLevels`, which `JSON.stringify` could not write. */
 export function withoutDeepLevels<T>(value: T): T {
   return mapTexts(value, { text: (text) => text });
+}
+
+/** Maximum levels of objects and arrays in a value of a server. Deeper ones would exhaust the stack of each function that reads them. */
+export const maxLevels = 150;
+
+/**
+ * Whether the objects and arrays of a JSON value are nested at most `max` levels deep.
+ *
+ * `JSON.parse` accepts any depth, but `JSON.stringify` exhausts the stack at some thousand levels.
+ */
+export function isWithinDepth(value: unknown, max: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (max === 0) return false;
+  for (const name in value) if (!isWithinDepth((value as Record<string, unknown>)[name], max - 1)) return false;
+  return true;
+}
+
+/**
+ * Returns a function that returns a name which it has not returned before: the given one, or `base` with a number.
+ *
+ * The next number of each base is stored. Servers and models choose the names, and a search from 2 for each of 10,000 equal names
+ * would take minutes.
+ */
+export function uniqueNames(existingNames: Iterable<string> = []): (name: string, base?: string) => string {
+  const usedNames = new Set(existingNames);
+  const numbers = new Map<string, number>();
+  return (name, base = name) => {
+    let unique = name;
+    for (let number = numbers.get(base) ?? 2; usedNames.has(unique); number += 1) {
+      unique = `${base}_${number}`;
+      numbers.set(base, number + 1);
+    }
+    usedNames.add(unique);
+    return unique;
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { uniqueNames } from "./unique-names.ts";
+import { uniqueNames } from "./map-texts.ts";
 
 test("numbers equal names, and skips names that are taken", () => {
   const unique = uniqueNames(["a_2"]);

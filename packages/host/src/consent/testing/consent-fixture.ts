@@ -1,16 +1,14 @@
 import type { JsonObject } from "mcparley";
 import type { Tool } from "mcparley/client";
 import { type FakeClock, fakeClock } from "mcparley/testing";
-import type { CatalogueTool } from "../../catalogue/catalogue.ts";
-import type { ServerLists } from "../../catalogue/server-lists.ts";
-import type { ServerTarget } from "../../values/server-target.ts";
+import type { CatalogueTool, ServerLists } from "../../catalogue/catalogue.ts";
+import type { ServerTarget } from "../../values/types.ts";
 import type { Renderer } from "../../renderer/renderer.ts";
 import { type StateStorage, memoryState } from "../../state/state-storage.ts";
 import type { CallToCheck } from "../call-consent.ts";
-import { type Consent, createConsent } from "../consent.ts";
-import type { DecisionRecord } from "../decision-record.ts";
+import { Consent } from "../consent.ts";
+import type { DecisionRecord, Policy } from "../policy.ts";
 import type { ReviewOutcome } from "../definition-review.ts";
-import type { Policy } from "../policy.ts";
 
 /** A signal that is never aborted. */
 export const never: AbortSignal = new AbortController().signal;
@@ -40,7 +38,7 @@ export function consentFixture({
   const decisions: DecisionRecord[] = [];
   const errors: string[] = [];
   const clock = fakeClock(1_000);
-  const consent = createConsent({
+  const consent = new Consent({
     policy,
     renderer,
     storage,
@@ -49,12 +47,12 @@ export function consentFixture({
     clock,
   });
   const review: ConsentFixture["review"] = (tools, { instructions, ...lists } = {}) =>
-    consent.review({ server: "files", target, lists: listsOf(tools, lists), instructions }, never);
+    consent.definitions.review({ server: "files", target, lists: listsOf(tools, lists), instructions }, never);
   return { consent, storage, clock, decisions, errors, review };
 }
 
-export function listsOf(tools: readonly Tool[], others: Partial<ServerLists> = {}): ServerLists {
-  return { tools, prompts: [], resources: [], templates: [], listedAt: 0, isCached: false, ...others };
+export function listsOf(tools: readonly Tool[], lists: Partial<ServerLists> = {}): ServerLists {
+  return { tools, prompts: [], resources: [], templates: [], listedAt: 0, isCached: false, ...lists };
 }
 
 export function toolNamed(name: string, changes: Partial<Tool> = {}): Tool {
@@ -62,8 +60,8 @@ export function toolNamed(name: string, changes: Partial<Tool> = {}): Tool {
 }
 
 /** Returns a call of the server `files` by the model. */
-export function callOf(tool: Tool, given: JsonObject = {}, changes: Partial<CallToCheck> = {}): CallToCheck {
+export function callOf(tool: Tool, args: JsonObject = {}, changes: Partial<CallToCheck> = {}): CallToCheck {
   const { inputSchema } = tool;
   const entry: CatalogueTool = { name: `files_${tool.name}`, server: "files", tool, description: "", inputSchema };
-  return { tool: entry, arguments: given, origin: { callId: "1", by: "model" }, ...changes };
+  return { tool: entry, arguments: args, origin: { callId: "1", by: "model" }, ...changes };
 }

@@ -1,4 +1,4 @@
-import type { DefinitionDifference } from "../../renderer/review.ts";
+import type { DefinitionDifference } from "../../renderer/renderer.ts";
 import { pointerToken } from "./remarks.ts";
 import { maxShown, shortText, visibleJson, visibleText } from "./visible-text.ts";
 
@@ -10,11 +10,11 @@ const shortLength = 200;
 
 /** The differences so far. */
 interface Differences {
-  readonly found: DefinitionDifference[];
+  readonly list: DefinitionDifference[];
   /** The number of differences, also those beyond the maximum. */
   count: number;
   /** UTF-16 units of values that may still be shown. */
-  left: number;
+  unitsLeft: number;
 }
 
 /**
@@ -24,28 +24,28 @@ interface Differences {
  * Long values are cut, with a note of their length and hash. Of more than 1,000 differences, the rest is one difference of the whole
  * definition, with the number.
  */
-export function differencesBetween(before: unknown, after: unknown): DefinitionDifference[] {
-  const differences: Differences = { found: [], count: 0, left: maxTotal };
-  const start = before === undefined && isContainer(after) && !Array.isArray(after) ? {} : before;
-  collect(start, after, { path: "", differences });
-  const { found, count } = differences;
+export function differencesBetween(oldValue: unknown, newValue: unknown): DefinitionDifference[] {
+  const differences: Differences = { list: [], count: 0, unitsLeft: maxTotal };
+  const start = oldValue === undefined && isContainer(newValue) && !Array.isArray(newValue) ? {} : oldValue;
+  collect(start, newValue, { path: "", differences });
+  const { list, count } = differences;
   if (count > maxDifferences) {
-    found.push({ path: "", before: undefined, after: `${count - maxDifferences} more differences are not shown.` });
+    list.push({ path: "", before: undefined, after: `${count - maxDifferences} more differences are not shown.` });
   }
-  return found;
+  return list;
 }
 
 function collect(
-  before: unknown,
-  after: unknown,
+  oldValue: unknown,
+  newValue: unknown,
   { path, differences }: { path: string; differences: Differences },
 ): void {
-  if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) {
-    if (before !== after) add(before, after, { path, differences });
+  if (!isContainer(oldValue) || !isContainer(newValue) || Array.isArray(oldValue) !== Array.isArray(newValue)) {
+    if (oldValue !== newValue) add(oldValue, newValue, { path, differences });
     return;
   }
-  const membersBefore = new Map(Object.entries(before));
-  const membersAfter = new Map(Object.entries(after));
+  const membersBefore = new Map(Object.entries(oldValue));
+  const membersAfter = new Map(Object.entries(newValue));
   for (const name of new Set([...membersBefore.keys(), ...membersAfter.keys()])) {
     const inner = { path: `${path}/${pointerToken(name)}`, differences };
     collect(membersBefore.get(name), membersAfter.get(name), inner);
@@ -53,22 +53,26 @@ function collect(
 }
 
 /** Adds a difference, unless both values have the same JSON. */
-function add(before: unknown, after: unknown, { path, differences }: { path: string; differences: Differences }): void {
-  const { found, left } = differences;
+function add(
+  oldValue: unknown,
+  newValue: unknown,
+  { path, differences }: { path: string; differences: Differences },
+): void {
+  const { list, unitsLeft } = differences;
   if (differences.count >= maxDifferences) {
     differences.count++;
     return;
   }
-  const limit = Math.max(Math.min(maxShown, left), shortLength);
+  const limit = Math.max(Math.min(maxShown, unitsLeft), shortLength);
   const difference = {
     path: visibleText(path),
-    before: visibleValue(before, path, limit),
-    after: visibleValue(after, path, limit),
+    before: visibleValue(oldValue, path, limit),
+    after: visibleValue(newValue, path, limit),
   };
   if (difference.before === difference.after) return;
   differences.count++;
-  differences.left -= (difference.before?.length ?? 0) + (difference.after?.length ?? 0);
-  found.push(difference);
+  differences.unitsLeft -= (difference.before?.length ?? 0) + (difference.after?.length ?? 0);
+  list.push(difference);
 }
 
 /** In the name of a definition, each character outside of ASCII is escaped. */

@@ -23,8 +23,8 @@ interface Remarks {
   /** The texts with a remark, also those beyond the maximum. */
   count: number;
   /** UTF-16 units that may still be examined, and those of the texts after them. */
-  left: number;
-  unexamined: number;
+  unitsLeft: number;
+  unexaminedUnits: number;
 }
 
 /**
@@ -32,28 +32,28 @@ interface Remarks {
  * to be examined, the last remark states it.
  */
 export function remarksOn(definition: unknown, nameOfDefinition: string): string[] {
-  const remarks: Remarks = { texts: [], count: 0, left: maxExamined, unexamined: 0 };
+  const remarks: Remarks = { texts: [], count: 0, unitsLeft: maxExamined, unexaminedUnits: 0 };
   describeText(nameOfDefinition, () => "The name", { isName: true, remarks });
   walk(definition, "", remarks);
-  const { texts, count, unexamined } = remarks;
+  const { texts, count, unexaminedUnits } = remarks;
   if (count > maxRemarks) texts.push(`${count - maxRemarks} more texts have such characters.`);
-  if (unexamined > 0)
-    texts.push(`${unexamined} characters of other texts were not examined, because the texts are too long.`);
+  if (unexaminedUnits > 0)
+    texts.push(`${unexaminedUnits} characters of other texts were not examined, because the texts are too long.`);
   return texts;
 }
 
 /** Returns the remark about the suspicious characters of a text, or undefined. `subject` starts the sentence. */
 export function remarkOn(text: string, subject: string | (() => string), isName = false): string | undefined {
   const part = startOf(text);
-  const found = suspiciousCharacters(part, isName);
+  const characters = suspiciousCharacters(part, isName);
   const sentences: string[] = [];
-  if (found.length === 0 && part.length === text.length) return undefined;
+  if (characters.length === 0 && part.length === text.length) return undefined;
   // Part of the subject are the names of members, which can be long.
   const what = typeof subject === "string" ? subject : subject();
-  if (found.length > 0) {
-    const named = found.slice(0, maxCharacters).map(describeCharacter);
-    const rest = found.length > maxCharacters ? ` and ${found.length - maxCharacters} more` : "";
-    sentences.push(`${what} contains ${named.join(", ")}${rest}.${hiddenText(found)}`);
+  if (characters.length > 0) {
+    const descriptions = characters.slice(0, maxCharacters).map(describeCharacter);
+    const note = characters.length > maxCharacters ? ` and ${characters.length - maxCharacters} more` : "";
+    sentences.push(`${what} contains ${descriptions.join(", ")}${note}.${hiddenText(characters)}`);
   }
   if (part.length < text.length) {
     sentences.push(`${what} has ${text.length} characters. Only the first ${part.length} were examined.`);
@@ -67,11 +67,11 @@ function describeText(
   { isName, remarks }: { isName: boolean; remarks: Remarks },
 ): void {
   const { length } = startOf(text);
-  if (remarks.left < length) {
-    remarks.unexamined += text.length;
+  if (remarks.unitsLeft < length) {
+    remarks.unexaminedUnits += text.length;
     return;
   }
-  remarks.left -= length;
+  remarks.unitsLeft -= length;
   const remark = remarkOn(text, () => (remarks.count < maxRemarks ? subject() : ""), isName);
   if (remark === undefined) return;
   if (remarks.count < maxRemarks) remarks.texts.push(remark);
@@ -105,8 +105,8 @@ function describeCharacter({ character, position, reason }: SuspiciousCharacter)
 }
 
 /** Returns the ASCII text that tag characters encode. Models read it, and people do not see it. */
-function hiddenText(found: readonly SuspiciousCharacter[]): string {
-  const codes = found
+function hiddenText(characters: readonly SuspiciousCharacter[]): string {
+  const codes = characters
     .map(({ character }) => character.codePointAt(0)! - 0xe0000)
     .filter((code) => code >= 0x20 && code < 0x7f);
   if (codes.length === 0) return "";

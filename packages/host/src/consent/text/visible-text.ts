@@ -33,17 +33,17 @@ export function suspiciousCharacters(text: string, isName = false): SuspiciousCh
   if (/^[\n -~]*$/.test(text) && !(isName && text.includes("\n"))) return [];
   const isInvisible = invisibleUnits(text);
   const isConfusable = isName ? undefined : confusableUnits(text);
-  const found: SuspiciousCharacter[] = [];
+  const characters: SuspiciousCharacter[] = [];
   for (let position = 0; position < text.length; position++) {
     const code = text.codePointAt(position)!;
     const isSuspicious = isConfusable ? isConfusable[position] === 1 : code < 0x20 || code > 0x7e;
     if (isInvisible[position] === 1 || isSuspicious) {
       const reason = isInvisible[position] === 1 ? "invisible" : "confusable";
-      found.push({ character: String.fromCodePoint(code), position, reason });
+      characters.push({ character: String.fromCodePoint(code), position, reason });
     }
     if (code > 0xffff) position++;
   }
-  return found;
+  return characters;
 }
 
 /**
@@ -52,13 +52,13 @@ export function suspiciousCharacters(text: string, isName = false): SuspiciousCh
  */
 export function visibleText(text: string, isName = false, limit: number = maxShown): string {
   const part = shortText(text, limit);
-  let from = 0;
+  let offset = 0;
   let visible = "";
   for (const { character, position } of suspiciousCharacters(part, isName)) {
-    visible += part.slice(from, position) + escaped(character);
-    from = position + character.length;
+    visible += part.slice(offset, position) + escapeCharacter(character);
+    offset = position + character.length;
   }
-  return visible + part.slice(from);
+  return visible + part.slice(offset);
 }
 
 /** Returns a value as JSON in which invisible and confusable characters of its texts are escaped. `limit` is that of `visibleText`. */
@@ -80,11 +80,11 @@ export function startOf(text: string, limit: number = maxShown): string {
 export function shortText(text: string, limit: number): string {
   const part = startOf(text, limit);
   if (part.length === text.length) return text;
-  const left = text.length - part.length;
-  return `${part}[${left} more characters are not shown. SHA-256 of the whole text: ${hash("sha256", text)}]`;
+  const unitsLeft = text.length - part.length;
+  return `${part}[${unitsLeft} more characters are not shown. SHA-256 of the whole text: ${hash("sha256", text)}]`;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`;
 }
 
@@ -127,8 +127,8 @@ const WORD = 16;
 const kinds = new Map<number, number>();
 
 function kindOf(code: number): number {
-  const known = kinds.get(code);
-  if (known !== undefined) return known;
+  const knownKind = kinds.get(code);
+  if (knownKind !== undefined) return knownKind;
   const character = String.fromCodePoint(code);
   const kind =
     (latin.test(character) ? LATIN : 0) |

@@ -2,10 +2,10 @@ import type { JsonObject } from "mcparley";
 import type { CallToolResult } from "mcparley/client";
 import { type FakeClock, fakeClock } from "mcparley/testing";
 import type { CallTool, ToolCallRequest } from "../../calls/tool-call.ts";
-import type { ToolOutcome } from "../../conversation/tool-outcome.ts";
+import type { ToolOutcome } from "../../conversation/messages.ts";
 import type { Catalogue, CataloguePrompt, CatalogueTemplate, CatalogueTool } from "../../catalogue/catalogue.ts";
 import type { ModelFinish, ModelPart, ModelRequest } from "../../model/model-request.ts";
-import { createResultStore } from "../../conversation/result-handles.ts";
+import { ResultStore } from "../../conversation/server-text.ts";
 import { mapTexts } from "../../values/map-texts.ts";
 import type { Run, RunEvent } from "../run-events.ts";
 import type { RunParts } from "../run.ts";
@@ -69,7 +69,7 @@ export function finish(reason: ModelFinish = "stop", inputTokens = 10, outputTok
 }
 
 /** The last step of most scripts. */
-export const answered: readonly ModelPart[] = [text("Done."), finish()];
+export const answerStep: readonly ModelPart[] = [text("Done."), finish()];
 
 /** Returns the outcome of a call whose result is a text. */
 export function textOutcome(value: string, isError = false): ToolOutcome {
@@ -106,7 +106,7 @@ export function testParts(
       }
     },
     instructions: () => [],
-    results: createResultStore(),
+    results: new ResultStore(),
     secrets: {
       withoutSecrets: (value) => mapTexts(value, { text: hide, instance: hideInError }),
       lengthBeforeStart: ({ length }) => length,

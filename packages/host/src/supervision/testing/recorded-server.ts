@@ -1,9 +1,8 @@
 import { type FakeClock, fakeClock, flushPromises } from "mcparley/testing";
-import type { ServerLists } from "../../catalogue/server-lists.ts";
+import type { ServerLists } from "../../catalogue/catalogue.ts";
 import { memoryState } from "../../state/state-storage.ts";
 import type { ServerState } from "../server-state.ts";
-import type { ServerEntry } from "../../servers/server-entry.ts";
-import { resolveEntry } from "../../servers/resolve-entry.ts";
+import { type ServerEntry, resolveEntry } from "../../servers/server-entry.ts";
 import { Supervisor } from "../supervisor.ts";
 import type { SupervisorSetting } from "../supervisor-setting.ts";
 
@@ -14,7 +13,7 @@ export interface RecordedServer {
   /** The states that were reported, in order. */
   readonly states: readonly ServerState[];
   readonly lists: readonly (ServerLists | undefined)[];
-  readonly updated: readonly string[];
+  readonly updatedUris: readonly string[];
   readonly errors: readonly Error[];
 }
 
@@ -32,7 +31,7 @@ export function recordedServer({
   const clock = setting.clock ?? fakeClock(1_000_000);
   const states: ServerState[] = [];
   const lists: (ServerLists | undefined)[] = [];
-  const updated: string[] = [];
+  const updatedUris: string[] = [];
   const errors: Error[] = [];
   const server = new Supervisor(resolveEntry(name, entry), {
     storage: memoryState(),
@@ -40,13 +39,13 @@ export function recordedServer({
     clock,
     onEvent: ({ state }) => states.push(state),
     onLists: (current) => lists.push(current),
-    onUpdated: (uri) => updated.push(uri),
+    onUpdated: (uri) => updatedUris.push(uri),
     onError: (error) => errors.push(error),
   });
-  return { server, clock, states, lists, updated, errors };
+  return { server, clock, states, lists, updatedUris, errors };
 }
 
 /** Waits for a condition that depends on promises and not on time, such as the end of an `import()`. */
-export async function until(condition: () => boolean): Promise<void> {
+export async function waitUntil(condition: () => boolean): Promise<void> {
   while (!condition()) await flushPromises();
 }

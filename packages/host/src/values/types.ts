@@ -1,3 +1,11 @@
+import type { CommandTarget, HttpTarget, InProcessServer } from "mcparley/client";
+
+/** A value, or a promise of it. */
+export type Awaitable<T> = T | PromiseLike<T>;
+
+/** The address of a server: a URL, a command to start, or a server in this process. */
+export type ServerTarget = string | URL | CommandTarget | HttpTarget | InProcessServer;
+
 /**
  * Returns a value without the secrets of the host: in its texts, in the names of its members, and in its errors with their messages,
  * stacks, data and causes. Returns the same value if it has none.

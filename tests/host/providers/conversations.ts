@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "mcparley";
-import type { Message } from "../conversation/messages.ts";
-import type { LanguageModel } from "../model/language-model.ts";
-import type { ModelPart, ModelRequest } from "../model/model-request.ts";
-import { streamModel } from "../model/stream-model.ts";
-import { joinPieces } from "../model/stream-parts.ts";
-import { chunk, type EndpointReply, openAiEndpoint, type OpenAiEndpoint, usageChunk } from "./openai-endpoint.ts";
+import type { Message } from "../../../packages/host/src/conversation/messages.ts";
+import type { LanguageModel } from "../../../packages/host/src/model/language-model.ts";
+import type { ModelPart, ModelRequest } from "../../../packages/host/src/model/model-request.ts";
+import { streamModel } from "../../../packages/host/src/model/stream-model.ts";
+import { joinPieces } from "../../../packages/host/src/model/stream-parts.ts";
+import {
+  chunk,
+  type EndpointReply,
+  openAiEndpoint,
+  type OpenAiEndpoint,
+  usageChunk,
+} from "../../support/openai-endpoint.ts";
 
 /** Returns the model of a provider package that sends its requests to the endpoint. */
 export type ConnectModel = (settings: { name: string; baseURL: string; apiKey: string }) => LanguageModel;

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { describe, test } from "vitest";
-import { providerConversations } from "../testing/provider-conversations.ts";
+import { providerConversations } from "./conversations.ts";
 
 describe("a model of @ai-sdk/openai-compatible (v3)", () => {
   test.each([...providerConversations])("%s", async (_, converse) => {

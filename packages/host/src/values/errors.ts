@@ -4,3 +4,8 @@ export function ignoreErrors(call: () => void): void {
     call();
   } catch {}
 }
+
+/** Returns a thrown value as an error. */
+export function toError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value));
+}
