@@ -39,7 +39,10 @@ export async function runClientCommand(name: string, argv: readonly string[], io
     );
     // The request of a renewal is not aborted with the call for which the tokens are renewed.
     const workAndRelease = work.then((code) => credentialsReleased().then(() => code));
-    return await Promise.race([workAndRelease, stop.secondSignal.then(() => endedBySignal(stop) ?? exitCodes.interrupted)]);
+    return await Promise.race([
+      workAndRelease,
+      stop.secondSignal.then(() => endedBySignal(stop) ?? exitCodes.interrupted),
+    ]);
   } catch (error) {
     // The report itself could not be written.
     screen.note(error instanceof Error ? error.message : String(error));
