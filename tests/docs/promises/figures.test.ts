@@ -88,8 +88,8 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["A response has at most 1 MiB, and 15 seconds", "auth/client/guarded-fetch.ts MAX_BODY", "TIMEOUT_MS"],
     ["at most 3 sign-ins or requests for scopes", "http/client/send.ts MAX_CHALLENGES"],
     ["repeated at most 30 times", "http/client/send.ts MAX_REPEATS"],
-    ["After 2 failed sign-ins", "auth/client/server-authorization.ts MAX_FAILED_SIGN_INS"],
-    ["start no sign-in for 10 minutes", "auth/client/server-authorization.ts SIGN_IN_PAUSE_MS"],
+    ["After 2 failed sign-ins", "auth/client/sign-in-limits.ts MAX_FAILURES"],
+    ["start no sign-in for 10 minutes", "auth/client/sign-in-limits.ts SIGN_IN_PAUSE_MS"],
   ],
 };
 

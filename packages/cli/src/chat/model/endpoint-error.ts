@@ -74,9 +74,9 @@ export function replyError(endpoint: Endpoint, { status, headers }: Response, te
   }
   if (status === 401) {
     // Endpoints repeat parts of the key in their message.
-    const fact = keyEnv === undefined ? "requires a key" : "rejected the key";
+    const fact = keyEnv === undefined ? "requires a key (HTTP status 401)." : "rejected the key (HTTP status 401).";
     const cure = keyEnv === undefined ? "Name the variable that has it with --api-key-env NAME." : keyCure(keyEnv);
-    return new EndpointError(`${title} ${fact} (HTTP status 401). ${cure}`, "unauthorized");
+    return new EndpointError(`${title} ${fact} ${cure}`, "unauthorized");
   }
   if (status === 403) {
     const fact = `refused the request (HTTP status 403)${reason}`;
