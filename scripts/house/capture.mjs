@@ -281,7 +281,7 @@ function isIdle(lines) {
 /** Runs the command in an emulated terminal, with a model at an endpoint of this process. */
 async function chatTurn() {
   const { emulatedTerminal, keys } = await load("@mcparley/cli/src/terminal/testing/emulated-terminal.js");
-  const { chunk, openAiEndpoint, usageChunk } = await load("@mcparley/host/src/testing/openai-endpoint.js");
+  const { chunk, openAiEndpoint, usageChunk } = await load("../support/openai-endpoint.js");
   const { run } = await load("@mcparley/cli/src/command-line.js");
   const greet = { name: "house__greet", arguments: JSON.stringify(params.arguments) };
   const toolCalls = [{ index: 0, id: "1", type: "function", function: greet }];
@@ -300,12 +300,12 @@ async function chatTurn() {
     cwd: home,
   });
   let count = 0;
-  await terminal.until(isIdle);
+  await terminal.waitUntil(isIdle);
   const captured = await capture(async () => {
     const answer = `Done ${count++}.`;
     terminal.press("Greet Ada.");
     terminal.press(keys.enter);
-    await terminal.until((/** @type {readonly string[]} */ lines) => isIdle(lines) && lines.includes(answer));
+    await terminal.waitUntil((/** @type {readonly string[]} */ lines) => isIdle(lines) && lines.includes(answer));
   });
   await expectGreeting((await terminal.allLines()).join("\n"));
   terminal.press(keys.ctrlD);

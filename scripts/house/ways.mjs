@@ -42,6 +42,7 @@ export function runWays(root) {
   const folder = path.join(root, "node_modules/.mcparley/house/node_modules");
   rmSync(path.dirname(folder), { recursive: true, force: true });
   for (const name of packages) compile(path.join(root, "packages", name), folder, root);
+  compileFile("tests/support/openai-endpoint.ts", path.join(path.dirname(folder), "support"), root);
   const script = fileURLToPath(new URL("capture.mjs", import.meta.url));
   const output = execFileSync(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"], cwd: root });
   const captured = JSON.parse(output.toString());
@@ -53,6 +54,17 @@ export function runWays(root) {
       return [key, { spine: spineOf(joinStacks(frames)), shownAtEnd: spineOf(frames.at(-1) ?? []), touched }];
     }),
   );
+}
+
+/**
+ * Compiles a file without imports of other sources.
+ *
+ * @param {string} file @param {string} outDir @param {string} root
+ */
+function compileFile(file, outDir, root) {
+  const options = ["--ignoreConfig", "--noCheck", "--module", "nodenext", "--target", "es2022", "--outDir", outDir];
+  const args = [path.join(root, "node_modules/typescript/bin/tsc"), path.join(root, file), ...options];
+  execFileSync(process.execPath, args, { stdio: ["ignore", 2, 2] });
 }
 
 /** @param {string} file whether it is a folder, or a program that is no module */

@@ -42,7 +42,7 @@ const layersAroundClient: Layers = {
   node: ["rpc", "net", "store", "server", "http", "auth/client", "node/http-client"],
   "node/credentials": ["rpc", "store", "auth/client", "node"],
   "extensions/apps": ["rpc", "server", "client"],
-  "extensions/skills": ["rpc", "mcp", "server", "client"],
+  "extensions/skills": ["rpc", "schema", "mcp", "server", "client"],
   "extensions/tasks": ["rpc", "mcp", "store", "server", "client"],
   otel: ["rpc", "mcp", "server/core", "client"],
   testing: ["rpc", "mcp", "client"],

@@ -1,4 +1,4 @@
-import { decodePercent } from "../rpc/percent-encoding.ts";
+import { decodePercent } from "./percent-encoding.ts";
 import {
   type LiteralStep,
   type PairsStep,

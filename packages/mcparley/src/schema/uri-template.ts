@@ -1,4 +1,4 @@
-import { decodePercent } from "../rpc/percent-encoding.ts";
+import { decodePercent } from "./percent-encoding.ts";
 import { MAX_URI_LENGTH, type Matcher, type TemplateMatch, scanningMatcher } from "./uri-template-match.ts";
 import { type TemplatePart, encodeReserved, parseParts } from "./uri-template-parse.ts";
 

@@ -1,5 +1,5 @@
 import { sha256 } from "../../rpc/digest.ts";
-import { decodePercent } from "../../rpc/percent-encoding.ts";
+import { decodePercent } from "../../schema/percent-encoding.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 
 /** The identifier of the extension (SEP-2640). */

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
-import { decodePercent } from "../../rpc/percent-encoding.ts";
+import { decodePercent } from "../percent-encoding.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
 import { type Dialect, dialectOf, subschemasOf } from "./keywords.ts";
 import { type CheckKeywords, keywordCheck } from "./shapes.ts";

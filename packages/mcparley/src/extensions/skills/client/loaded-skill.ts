@@ -5,7 +5,7 @@ import type { ResourceContents } from "../../../mcp/content.ts";
 import { fromBase64 } from "../../../rpc/base64.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
-import { decodePercent } from "../../../rpc/percent-encoding.ts";
+import { decodePercent } from "../../../schema/percent-encoding.ts";
 import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { FrontMatterError } from "../front-matter/yaml.ts";
 import {
