@@ -1,8 +1,9 @@
 import path from "node:path";
 import { randomUUID } from "node:crypto";
-import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { type Clock, LocalError } from "mcparley";
 import { fileStore } from "mcparley/node";
+import { flushFolder } from "@mcparley/internal/flush-folder";
 import { wakefulClock } from "../async/timing.ts";
 import { asUnusable, findFolder, makeFolder, partsOfName, readPrivateFile, tooLarge } from "./private-files.ts";
 import type { StateStorage } from "./state-storage.ts";
@@ -98,13 +99,6 @@ async function removeTemporaryFiles(folder: string): Promise<void> {
   const names = await readdir(folder);
   const temporaryNames = names.filter((name) => name.startsWith(".") && name.endsWith(".tmp"));
   await Promise.all(temporaryNames.map((name) => rm(path.join(folder, name), { force: true })));
-}
-
-/** Makes a rename durable. Systems that cannot open a folder do this without a request. */
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r").catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
 }
 
 /** Milliseconds after which the lock of a process that has died expires. A living holder needs a few milliseconds. */

@@ -3,6 +3,7 @@ import { type Stats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { untrustedAccess } from "@mcparley/internal/file-access";
+import { flushFolder } from "@mcparley/internal/flush-folder";
 import { UsageError } from "../../terminal/io.ts";
 
 /** The id of the user that must own files. Undefined on Windows, which has no such owners and modes. */
@@ -72,13 +73,6 @@ export async function replaceFile(file: string, text: string): Promise<void> {
     await rm(temporary, { force: true }).catch(() => {});
     throw asUsageError(file, error);
   }
-}
-
-/** Makes a rename durable. Systems that cannot open a folder do this without a request. */
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r").catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
 }
 
 /** Milliseconds after which a lock or a temporary file belongs to a process that crashed. A save takes less than a second. */
