@@ -12,13 +12,16 @@ class AbortListener {
   callback: (() => void) | undefined;
   others: Set<() => void> | undefined;
 
-  constructor(callback: () => void) {
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal, callback: () => void) {
+    this.#signal = signal;
     this.callback = callback;
   }
 
-  handleEvent({ currentTarget }: Event): void {
+  handleEvent(): void {
     // The option `once` does the same, but Node would check the options of each call.
-    currentTarget?.removeEventListener("abort", this);
+    this.#signal.removeEventListener("abort", this);
     this.callback?.();
     this.others?.forEach((callback) => callback());
   }
@@ -45,7 +48,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
 }
 
 function addListener(signal: AbortSignal, callback: () => void): AbortListener {
-  const listener = new AbortListener(callback);
+  const listener = new AbortListener(signal, callback);
   signal.addEventListener("abort", listener);
   listeners.set(signal, listener);
   return listener;
