@@ -62,7 +62,7 @@ function describeError({ error, next, root, text, describeToken }: TreeError): {
     case "CloseBracketExpected": {
       // The library reads "01" as two numbers.
       const number = /[-+.\w]+$/.exec(text.slice(Math.max(0, offset - 40), offset))?.[0] ?? "";
-      if (number !== "" && length > 0) {
+      if (number !== "" && /^[-+.\w]/.test(token)) {
         return problemAt(
           `expected a value but found ${describeToken(number + token) ?? foundToken}`,
           offset - number.length,

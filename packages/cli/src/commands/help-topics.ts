@@ -77,17 +77,25 @@ export function helpPage(word: string | undefined, width: number): string {
   throw new UsageError(`There is no help for "${word}".`, didYouMean(word, words));
 }
 
-/** Returns the output of `mcparley --help`: a line for each command, with its words that are required. */
+/** Maximum length of the words of a command that are shown whole. */
+const maxWords = 16;
+
+/** Returns the output of `mcparley --help`: a line for each command. Of long words after its name, those before the first choice are shown. */
 function programHelp(columns: number): string {
   const rows = [...declaredCommands].map(([name, { usage, summary }]) => {
-    const [words = ""] = /^(?:[A-Z]+|--[a-z]+ [A-Z]+)(?: [A-Z]+| --[a-z]+ [A-Z]+)*(?= |$)/.exec(usage) ?? [];
-    return [`mcparley ${name} ${words}`, summary] as const;
+    const [firstWords = ""] = /^(?:[A-Z]+ )*/.exec(usage) ?? [];
+    return [`mcparley ${name} ${usage.length > maxWords ? `${firstWords}...` : usage}`, summary] as const;
   });
   const topics = `describe a command, or one of the topics ${topicNames.join(", ")}`;
-  const more = [["mcparley help COMMAND|TOPIC", topics] as const, ["mcparley --version", "show the version"] as const];
+  const more = [["mcparley help COMMAND|TOPIC", topics] as const];
+  const options = [["-h, --help", "show this"] as const, ["    --version", "show the version"] as const];
   return [
     "mcparley: serve a folder to MCP clients, and use any MCP server in a terminal",
     `Usage\n${table([...rows, ...more], columns)}`,
-    "TARGET is a URL, a name of a configuration, or a command after --.",
+    wrap(
+      "TARGET is a URL, a name of a configuration, or a command after --. HOST is a program with MCP servers, such as claude-code or vscode.",
+      columns,
+    ).join("\n"),
+    `Options\n${table(options, columns)}`,
   ].join("\n\n");
 }

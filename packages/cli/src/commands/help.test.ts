@@ -40,8 +40,8 @@ test.each([
 test("mcparley serve --help has the contents of the folder, the exit codes, and no page about targets", async () => {
   const page = await helpOfRoom("serve");
   expect(page).toMatch(/^Contents of the folder\n {2}prompts\/\*\*\/\*\.md +Markdown/m);
-  expect(page).toMatch(/^Exit codes\n {2}0 +ended by Ctrl-C/m);
-  expect(page).toContain("TOPIC is exit-codes.");
+  expect(page).toMatch(/^Options\n[^]*^Exit codes\n {2}0 +ended by Ctrl-C/m);
+  expect(page).not.toContain("mcparley help");
 });
 
 test("the help of a command names a topic exactly if the command has its options", async () => {
@@ -53,6 +53,28 @@ test("the help of a command names a topic exactly if the command has its options
       expect(topics.split(", ").includes(topic), `${name} ${topic}`).toBe(hasOptions);
     }
   }
+});
+
+test.each(["servers", "remove", "add", "list"])("the help of %s names the topic about targets", async (name) => {
+  expect(await helpOf(name)).toContain("TOPIC is targets, ");
+});
+
+test("mcparley --help has the words of each command, and explains TARGET and HOST", async () => {
+  const io = fakeIo({ terminal: true });
+  expect(await run(["--help"], io)).toBe(0);
+  const page = io.out();
+  for (const words of [
+    "serve DIR",
+    "chat [TARGET ...]",
+    "call TARGET TOOL ...",
+    "complete TARGET ...",
+    "add TARGET --to HOST",
+  ])
+    expect(page).toContain(`  mcparley ${words}  `);
+  expect(page).toContain("TARGET is a URL");
+  expect(page.replaceAll("\n", " ")).toContain("HOST is a program with MCP servers, such as claude-code");
+  expect(page).toMatch(/^ {2}-h, --help +show this$/m);
+  for (const line of page.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
 });
 
 test("no line of the help ends between an option and its value", async () => {

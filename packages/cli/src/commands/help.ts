@@ -10,7 +10,7 @@ const noBreakSpace = "\u00a0";
 /** Returns the output of `mcparley COMMAND --help`, wrapped to `width` columns. */
 export function commandHelp(name: string, command: CommandDeclaration, width: number): string {
   const columns = Math.min(width, 100);
-  const { kind = "server", options, tables = {} } = command;
+  const { kind = "server", options, tables = {}, exitCodes } = command;
   const ownOptions = [
     ...optionsOf(options, undefined),
     ...(kind === "account" ? optionsOf(options, "signing-in") : []),
@@ -19,8 +19,9 @@ export function commandHelp(name: string, command: CommandDeclaration, width: nu
   const labels = optionsOf(options, "options").map((one) => optionLabel(one).trim().replaceAll(" ", noBreakSpace));
   const topics = topicNames.filter((topic) => {
     if (topic === "network" || topic === "signing-in") return optionsOf(options, topic).length > 0;
-    if (topic === "targets") return command.usage.includes("TARGET");
+    if (topic === "targets") return command.namesTargets ?? command.usage.includes("TARGET");
     if (topic === "options") return kind !== "other";
+    if (topic === "exit-codes") return exitCodes === undefined;
     return topic !== "questions" || kind === "server";
   });
   return [
@@ -31,7 +32,10 @@ export function commandHelp(name: string, command: CommandDeclaration, width: nu
     `Examples\n${command.examples.map((line) => `  ${line}`).join("\n")}`,
     ...(ownOptions.length === 0 ? [] : [`Options\n${optionTable(ownOptions, columns)}`]),
     `Common options\n${indentWrapped(labels.join("   "), columns).replaceAll(noBreakSpace, " ")}`,
-    wrap(`More: mcparley help TOPIC, where TOPIC is ${topics.join(", ")}.`, columns).join("\n"),
+    ...(exitCodes ? [`Exit codes\n${table(exitCodes, columns)}`] : []),
+    ...(topics.length === 0
+      ? []
+      : [wrap(`More: mcparley help TOPIC, where TOPIC is ${topics.join(", ")}.`, columns).join("\n")]),
   ].join("\n\n");
 }
 

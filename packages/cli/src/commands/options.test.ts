@@ -60,7 +60,11 @@ describe("readOptions", () => {
 
   test.each([
     [["--jsn"], "There is no option --jsn.", "Did you mean --json?"],
+    // An option of this command has precedence over an equally near one of another command.
+    [["--josn"], "There is no option --josn.", "Did you mean --json?"],
+    [["--orot", "."], "There is no option --orot.", "Did you mean --root?"],
     [["-x"], "There is no option -x.", "--help"],
+    [["--output", " "], "The value of --output is empty.", undefined],
     [["--output", "--json"], "--output needs a value", undefined],
     [["--header"], "--header needs a value", undefined],
     [["--json=1"], "--json takes no value", undefined],

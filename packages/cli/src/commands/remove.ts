@@ -6,6 +6,7 @@ import { loadConfigurations } from "./servers.ts";
 export const removeCommand: Command<typeof removeOptions> = {
   kind: "other",
   usage: "NAME --from HOST",
+  namesTargets: true,
   summary: "remove a server from the configuration of a host",
   options: removeOptions,
   details: [

@@ -52,15 +52,15 @@ export const serveCommand: CommandDeclaration<typeof serveOptions> = {
       ["server.yaml", "name, version, instructions, limits, roots, auth"],
       ["resources.yaml", "titles and descriptions of the files in resources/"],
     ],
-    "Exit codes": [
-      ["0", "ended by Ctrl-C, or because the client disconnected"],
-      [
-        "1",
-        "the command line is wrong, there is no such folder, the port is taken, or a worker process ends again and again",
-      ],
-      ["70", "mcparley itself failed: please report it"],
-    ],
   },
+  exitCodes: [
+    ["0", "ended by Ctrl-C, or because the client disconnected"],
+    [
+      "1",
+      "the command line is wrong, there is no such folder, the port is taken, or a worker process ends again and again",
+    ],
+    ["70", "mcparley itself failed: please report it"],
+  ],
   examples: [
     "mcparley serve .",
     "mcparley serve handbook --port 0",

@@ -13,6 +13,7 @@ export const loadConfigurations = () => import("./configurations/configurations.
 export const serversCommand: Command<typeof serversOptions> = {
   kind: "other",
   usage: "[--config FILE]",
+  namesTargets: true,
   summary: "list the servers of all hosts and of this folder",
   options: serversOptions,
   details: [

@@ -61,6 +61,8 @@ describe("parseJsonWithComments", () => {
     ['{ "a": "\\q" }', 1, 8, '"\\q" is not a JSON string'],
     ['{ "a": [1 2] }', 1, 11, 'expected "," or "]" but found 2'],
     ['{ "a": 1, , "b": 2 }', 1, 11, "expected a key in double quotes but found ,"],
+    ['{ "a": 30] }', 1, 10, 'expected "," or "}" but found ]'],
+    ["[true}", 1, 6, 'expected "," or "]" but found }'],
     ["", 1, 1, "the file ends too early"],
     ['{ "a": 01 }', 1, 8, "expected a value but found 01"],
   ])("refuses %j at the position of the error", (text, line, column, message) => {

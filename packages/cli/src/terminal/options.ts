@@ -146,7 +146,7 @@ export function readOptions<O extends Options>(
     if (option.value !== undefined && value === undefined)
       throw new UsageError(`${word} needs a value: ${word} ${option.value}`);
     // A shell passes a variable that is not set as an empty word.
-    if (value === "" && namedThings.test(option.value ?? ""))
+    if (value?.trim() === "" && namedThings.test(option.value ?? ""))
       throw new UsageError(`The value of ${word} is empty. If it is that of a variable, set the variable.`);
     textsOf.set(name, [...(textsOf.get(name) ?? []), value ?? ""]);
   }
@@ -168,10 +168,9 @@ function unknownOption(
     const names = owners.map(([owner]) => `mcparley ${owner}`).join(", ");
     return new UsageError(`mcparley ${command} has no option ${word}.`, `It is an option of ${names}.`);
   }
-  const names = [...commands.values()].flatMap((declaration) =>
-    Object.values(declaration.options).map((option) => option.name),
-  );
-  const near = nearest(name, names);
+  const namesOf = (options: Options): string[] => Object.values(options).map((option) => option.name);
+  const otherNames = [...commands.values()].flatMap(({ options }) => namesOf(options));
+  const near = nearest(name, namesOf(commands.get(command)?.options ?? {})) ?? nearest(name, otherNames);
   const hint = near === undefined ? "--help shows the options." : `Did you mean --${near}?`;
   // The option `--env` passes variables to the program of a server.
   const startsPrograms = commands.get(command)?.options["env"] !== undefined;

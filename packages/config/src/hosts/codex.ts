@@ -28,7 +28,7 @@ export const codex: HostRules = {
     const target = entries.read(entry);
     if (target.kind === "command") {
       const inheritedNames = entry.names("env_vars").map((name) => [name, variable(name)] as const);
-      return { ...target, env: new Map([...inheritedNames, ...target.env]) };
+      return { ...target, envFile: undefined, env: new Map([...inheritedNames, ...target.env]) };
     }
     const headers = new Map(target.headers);
     for (const [name, value] of entry.table("env_http_headers")) headers.set(name, variable(formatValue(value)));

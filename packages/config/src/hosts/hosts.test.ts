@@ -7,6 +7,7 @@ import { planAdd, planRemove, planUpdate } from "../plan.ts";
 import { applyPlan } from "../apply.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import type { ConfigValue } from "../values.ts";
+import { readEntry } from "./entry-reader.ts";
 import { rulesOf } from "./index.ts";
 
 /** The files in the home folder, by host. Claude Desktop exists only for macOS and Windows, and mcparley has only files of projects. */
@@ -313,7 +314,12 @@ test.each<[HostId, ServerTarget, string]>([
     "does not replace ${env:B} at this place",
   ],
   ["cursor", { ...command, args: [[{ kind: "input", id: "x" }]] }, "does not replace ${input:x} at this place"],
-  ["goose", { ...command, cwd: "/" }, 'goose: The host has no member for "cwd".'],
+  [
+    "codex",
+    { ...command, envFile: ".env" },
+    'Codex: Codex has no member for "envFile". Name the variables in its environment',
+  ],
+  ["goose", { ...command, cwd: "/" }, 'goose: goose has no member for "cwd".'],
   ["zed", { ...url, url: "ftp://user:secret@a.example" }, "a URL must be one of http or https"],
 ])("%s refuses %j", (id, target, message) => {
   const add = () => planAdd({ ...homeOf(id), host: id, scope: scopeOf(id), name: "new", target });
@@ -336,4 +342,9 @@ test.each<[HostId, NodeJS.Platform, Record<string, string>, string[]]>([
 ])("%s has its files on %s with %j", (id, platform, env, expected) => {
   const locations = rulesOf(id).locations({ env, platform, home: "/h", folder: "/p" });
   expect(locations.map(({ file }) => file)).toEqual(expected);
+});
+
+test("Codex has no member envFile, so that a file of this name is not read", () => {
+  const entry = readEntry({ command: "x", envFile: "secrets.env" }, "none");
+  expect(rulesOf("codex").read(entry)).toMatchObject({ command: "x", envFile: undefined });
 });

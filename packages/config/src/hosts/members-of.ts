@@ -18,10 +18,13 @@ export function membersOf(rules: HostRules, target: ServerTarget): Readonly<Reco
       `It supports ${rules.transports.join(", ")}.`,
     );
   }
+  const cures = {
+    cwd: "Leave it out, or start a script that changes the folder.",
+    envFile: "Name the variables in its environment, or start a script that reads the file.",
+  };
   for (const member of ["cwd", "envFile"] as const) {
     if (target.kind === "command" && target[member] !== undefined && !rules.members.includes(member)) {
-      const cure = "Leave it out, or start a script that sets it.";
-      throw new UnsupportedTarget(`The host has no member for "${member}".`, cure);
+      throw new UnsupportedTarget(`${rules.title} has no member for "${member}".`, cures[member]);
     }
   }
   const members = Object.fromEntries(Object.entries(rules.write(target)).filter(([, member]) => member !== undefined));

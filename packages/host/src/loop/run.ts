@@ -85,12 +85,12 @@ export class ActiveRun implements Run {
   readonly cancel = (): void => this.#stop.stop("cancelled");
   readonly cancelCalls = (): number => this.#openCalls.cancel();
 
-  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
-    return this.#events.iterate(async () => {
+  // A member of the instance, so that a program can copy a run with a spread.
+  readonly [Symbol.asyncIterator] = (): AsyncIterator<RunEvent> =>
+    this.#events.iterate(async () => {
       this.cancel();
       await this.finished;
     });
-  }
 
   /** Runs the steps, and makes the end. It never rejects. */
   async #run(): Promise<RunEnd> {

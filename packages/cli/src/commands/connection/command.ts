@@ -20,6 +20,10 @@ export interface CommandDeclaration<O extends Options = Options> {
   readonly details: readonly string[];
   /** Tables for its own help, by title. */
   readonly tables?: Readonly<Record<string, TableRows>>;
+  /** Its exit codes, if they are not those of the topic `exit-codes`. */
+  readonly exitCodes?: TableRows;
+  /** Whether its help names the topic `targets`. Default: whether a word of `usage` is a target. */
+  readonly namesTargets?: boolean;
   readonly examples: readonly string[];
   readonly options: O;
   /** Whether it prints lines of JSON while it runs, and not one document. Default: false. */

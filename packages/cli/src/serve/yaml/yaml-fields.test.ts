@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boolean, items, members, number, oneOf, plain, readYaml, text, texts } from "./yaml-fields.ts";
+import { boolean, items, members, number, oneOf, plain, readMembers, readYaml, text, texts } from "./yaml-fields.ts";
 
 const read = (source: string) => members(readYaml({ file: "x.yaml", text: source }));
 
@@ -14,6 +14,12 @@ test("reports an unknown key with its place and a suggestion", () => {
   expect(() => members(root, ["title", "description"])).toThrow(
     'x.yaml:3:1: unknown key "descripton" — Did you mean "description"?',
   );
+});
+
+test("names first the keys that are read elsewhere, because a list of many keys is cut", () => {
+  const readers = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`key${index}`, text]));
+  const field = readYaml({ file: "x.yaml", text: "unlike: 1" });
+  expect(() => readMembers(field, readers, ["input"])).toThrow(/unknown key "unlike" — .*\binput\b/);
 });
 
 test("reports a duplicate key, because one of the two would be lost", () => {

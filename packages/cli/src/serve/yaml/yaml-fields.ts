@@ -120,7 +120,7 @@ export function readMembers<R extends Readers>(
   readers: R,
   otherKeys: readonly string[] = [],
 ): Members<R> {
-  const fields = members(field, [...Object.keys(readers), ...otherKeys]);
+  const fields = members(field, [...otherKeys, ...Object.keys(readers)]);
   const values = Object.entries(readers).flatMap(([key, read]) => {
     const member = fields.get(key);
     return member ? [[key, read(member)]] : [];

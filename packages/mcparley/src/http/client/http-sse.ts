@@ -105,9 +105,9 @@ class HttpSseTransport implements Transport {
   /** The maximum size of replies that may be larger than other events, by the ids of their requests. */
   readonly #larger = new Map<unknown, number>();
   #receiver: Receiver | undefined;
-  /** The events that arrived before \`start\` was called, and the end of the stream. */
+  /** The events that arrived before `start` was called, and the end of the stream. */
   #early: ((receiver: Receiver) => void)[] = [];
-  /** Settles when the server has accepted \`notifications/initialized\`. Later messages wait for it. */
+  /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
   #initialized: Promise<void> | undefined;
 
   constructor(settings: HttpSettings, body: ReplyBody, lifetime: AbortController) {

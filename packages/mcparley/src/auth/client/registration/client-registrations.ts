@@ -21,7 +21,7 @@ export interface Registration extends ClientIdentity {
   readonly signIns: readonly RunningSignIn[];
 }
 
-/** A sign-in for an MCP server. It counts as running until it has ended or `until`, in milliseconds since 1970. */
+/** A sign-in for an MCP server. It counts as running until it has ended, or until `expiresAt`, in milliseconds since 1970. */
 interface RunningSignIn {
   readonly server: string;
   readonly expiresAt: number;
