@@ -168,7 +168,6 @@ function unknownOption(
     const names = owners.map(([owner]) => `mcparley ${owner}`).join(", ");
     return new UsageError(`mcparley ${command} has no option ${word}.`, `It is an option of ${names}.`);
   }
-  const namesOf = (options: Options): string[] => Object.values(options).map((option) => option.name);
   const otherNames = [...commands.values()].flatMap(({ options }) => namesOf(options));
   const near = nearest(name, namesOf(commands.get(command)?.options ?? {})) ?? nearest(name, otherNames);
   const hint = near === undefined ? "--help shows the options." : `Did you mean --${near}?`;
@@ -183,4 +182,8 @@ export function readPair(text: string, option: string): readonly [string, string
   const separator = text.indexOf("=");
   if (separator > 0) return [text.slice(0, separator), text.slice(separator + 1)];
   throw new UsageError(`${option} needs NAME=VALUE.`, `Such as ${option} NAME=VALUE`);
+}
+
+function namesOf(options: Options): string[] {
+  return Object.values(options).map((option) => option.name);
 }
