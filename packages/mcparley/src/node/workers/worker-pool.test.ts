@@ -181,6 +181,18 @@ test("closes all workers, and starts none for one that ends while it closes", as
   expect(clock.pending).toBe(0);
 });
 
+test("asks a worker again that becomes ready after the pool was closed, because it may not have listened before", async () => {
+  const { pool, at } = scriptedPool(2);
+  const run = pool.run();
+  at(0).say(readyAt("http://127.0.0.1:1/mcp"));
+  pool.close();
+  at(1).say(readyAt("http://127.0.0.1:1/mcp"));
+  expect([at(0).received, at(1).received]).toEqual([["close"], ["close", "close"]]);
+  at(0).end("exit code 0");
+  at(1).end("exit code 0");
+  await run;
+});
+
 test("starts no replacement that was waiting when the pool is closed", async () => {
   const { clock, pool, processes, at, run } = runningPool();
   at(0).end("exit code 1");

@@ -146,6 +146,8 @@ export class WorkerPool {
 
   #onReady(slot: Slot, url: string | undefined): void {
     slot.isReady = true;
+    // A message that was sent before the worker listened is lost.
+    if (this.#state === "closing") slot.process?.send({ kind: "close" });
     if (this.#state !== "starting") return;
     this.#url ??= url;
     if (slot.number === 1) for (const otherSlot of this.#slots.slice(1)) this.#fork(otherSlot);
