@@ -6,7 +6,7 @@ export function isBase64(text: string): boolean {
 /**
  * Returns whether a text is base64, of which the padding may be missing.
  *
- * It searches the first character that is no digit. A pattern for the whole text would note a position for each digit, to return to it.
+ * It searches the first character that is no digit of base64. The search never returns to an earlier character of a long text.
  */
 export function isLooseBase64(text: string): boolean {
   const end = text.search(/[^A-Za-z0-9+/]/);

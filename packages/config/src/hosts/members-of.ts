@@ -4,6 +4,12 @@ import { type ConfigValue, formatValue, partsOf } from "../values.ts";
 import { InvalidEntry, readEntry } from "./entry-reader.ts";
 import { type HostRules, UnsupportedTarget } from "./host.ts";
 
+/** The cures for members of a target that a host does not have. */
+const missingMemberCures = {
+  cwd: "Leave it out, or start a script that changes the folder.",
+  envFile: "Name the variables in its environment, or start a script that reads the file.",
+};
+
 /**
  * Returns the members of an entry for a target.
  *
@@ -18,13 +24,9 @@ export function membersOf(rules: HostRules, target: ServerTarget): Readonly<Reco
       `It supports ${rules.transports.join(", ")}.`,
     );
   }
-  const cures = {
-    cwd: "Leave it out, or start a script that changes the folder.",
-    envFile: "Name the variables in its environment, or start a script that reads the file.",
-  };
   for (const member of ["cwd", "envFile"] as const) {
     if (target.kind === "command" && target[member] !== undefined && !rules.members.includes(member)) {
-      throw new UnsupportedTarget(`${rules.title} has no member for "${member}".`, cures[member]);
+      throw new UnsupportedTarget(`${rules.title} has no member for "${member}".`, missingMemberCures[member]);
     }
   }
   const members = Object.fromEntries(Object.entries(rules.write(target)).filter(([, member]) => member !== undefined));

@@ -43,8 +43,8 @@ const maxDefinitions = 4 * 1024 * 1024;
 const maxAbsent = 1_000;
 
 /**
- * Reads the pins of a server. Returns undefined if nothing of it was ever accepted. The policy `always` takes over only what a person has
- * seen.
+ * Reads the pins of a server. Returns undefined if no definition of the server was ever accepted. With the policy `always`, only pins that
+ * a person has accepted are used.
  */
 export async function readPins(
   storage: StateStorage,

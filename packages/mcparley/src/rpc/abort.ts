@@ -10,8 +10,7 @@ export const routineEnd: Error = /* @__PURE__ */ new Error("The work is no longe
 /** The listener of a signal, for all callbacks that wait for it. A signal with one callback, as most have, needs no set. */
 class AbortListener {
   callback: (() => void) | undefined;
-  others: Set<() => void> | undefined;
-
+  otherCallbacks: Set<() => void> | undefined;
   readonly #signal: AbortSignal;
 
   constructor(signal: AbortSignal, callback: () => void) {
@@ -23,7 +22,7 @@ class AbortListener {
     // The option `once` does the same, but Node would check the options of each call.
     this.#signal.removeEventListener("abort", this);
     this.callback?.();
-    this.others?.forEach((callback) => callback());
+    this.otherCallbacks?.forEach((callback) => callback());
   }
 }
 
@@ -37,11 +36,11 @@ const listeners = new WeakMap<AbortSignal, AbortListener>();
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const listener = listeners.get(signal) ?? addListener(signal, callback);
-  if (listener.callback !== callback) (listener.others ??= new Set()).add(callback);
+  if (listener.callback !== callback) (listener.otherCallbacks ??= new Set()).add(callback);
   return () => {
     if (listener.callback === callback) listener.callback = undefined;
-    else if (!listener.others?.delete(callback)) return;
-    if (listener.callback || listener.others?.size) return;
+    else if (!listener.otherCallbacks?.delete(callback)) return;
+    if (listener.callback || listener.otherCallbacks?.size) return;
     listeners.delete(signal);
     signal.removeEventListener("abort", listener);
   };

@@ -59,7 +59,7 @@ export function fromBase64(text: string): Bytes {
 /**
  * Returns whether a text is base64 with its padding.
  *
- * It searches the first character that is no digit. A pattern for the whole text would note a position for each digit, to return to it.
+ * It searches the first character that is no digit of base64. The search never returns to an earlier character of a long text.
  */
 export function isBase64(text: string): boolean {
   const end = text.search(/[^A-Za-z0-9+/]/);
