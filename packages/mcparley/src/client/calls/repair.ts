@@ -26,10 +26,12 @@ export async function repair(call: Call, next: Next): Promise<JsonObject> {
       // The next step may have opened another session.
       const possible = repairOf(call, call.session, error);
       if (!possible || repairedKinds.includes(possible.kind)) {
-        possible?.giveUp?.();
+        await possible?.giveUp?.();
         throw explain(call, error);
       }
       repairedKinds.push(possible.kind);
+      // A new revision has a new session.
+      if (possible.kind === "revision") repairedKinds.push("session");
       await possible.run();
     }
   }
@@ -49,8 +51,8 @@ interface Repair {
   /** Each kind is tried once in a round. */
   kind: "session" | "params" | "revision" | "headers" | "visits";
   run(): unknown;
-  /** Called if the same failure follows the repair. */
-  giveUp?(): void;
+  /** Called if the same failure follows the repair. May throw a better error. */
+  giveUp?(): unknown;
 }
 
 /** Returns the repair for an error of a call. Undefined if the call cannot be sent again. */
@@ -70,7 +72,8 @@ function repairOf(call: Call, session: Session, error: unknown): Repair | undefi
   if (doubt) {
     const run = async (): Promise<void> =>
       (await loadLegacy()).replaceIfChanged(call, session, { error, isCertain: doubt === "certain" });
-    return { kind: "revision", run };
+    const giveUp = async (): Promise<void> => (await loadLegacy()).requireSession(call, session, error);
+    return { kind: "revision", run, giveUp };
   }
   if (!(error instanceof ProtocolError)) return undefined;
   const isModern = session.revision.kind === "modern";

@@ -1,3 +1,4 @@
+import { hasCode } from "../../rpc/errors.ts";
 import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
 import { isMetaKey, MetaKey, Method } from "../../mcp/methods.ts";
@@ -20,8 +21,13 @@ export function sendRequest(call: Call): Promise<JsonObject> {
 async function sendWhenReady(call: Call): Promise<JsonObject> {
   let session = call.session ?? (await sessionFor(call));
   const headers = mirrorsNothing(call, session) ? undefined : await mirroredHeaders(call);
-  // The connection may have been lost while the tool was looked up.
-  if (!session.connection.isOpen) session = call.session = await sessionFor(call);
+  // The connection may have been lost while the tool was looked up, or directly after it was opened.
+  if (!session.connection.isOpen) {
+    const reason = await session.connection.loss;
+    // A lost session is repaired once, so that a server that loses each session gets no third one.
+    if (hasCode(reason, "session_lost")) throw reason;
+    session = call.session = await sessionFor(call);
+  }
   return exchange(call, session, headers);
 }
 

@@ -13,6 +13,8 @@ import type { Session } from "./session.ts";
 
 /** Legacy servers answer a request without a session with this code. */
 const badRequest = -32_000;
+/** Many legacy servers answer a request with an unknown session with this code. */
+const noSession = -32_001;
 
 /** Returns the HTTP status of a response that contains no JSON-RPC error. 0 for other errors. */
 export function statusOf(error: unknown): number {
@@ -54,6 +56,18 @@ export function isModernError(error: unknown): boolean {
   return error.code === ErrorCode.HeaderMismatch || error.code === ErrorCode.MissingRequiredClientCapability;
 }
 
+/**
+ * Whether a server over HTTP may refuse a legacy request because it has lost the session, without the status that MCP defines for it
+ * (2025-11-25, transports, "Session Management").
+ */
+export function mayBeLostSession(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status >= 400 && status < 500) return !isTransient(status);
+  if (!(error instanceof ProtocolError) || error.code === ErrorCode.MethodNotFound) return false;
+  const isGeneral = [ErrorCode.InvalidRequest, badRequest, noSession].includes(error.code);
+  return isGeneral || /\bsession|initiali[sz]/i.test(error.message);
+}
+
 /** Returns the newest revision among the versions. Throws `unsupported_revision` if there is none. */
 export function newestOf(versions: readonly string[]): Revision {
   const newest = revisions.find(({ version }) => versions.includes(version));
@@ -75,8 +89,8 @@ export function unsupportedRevision(
 }
 
 /**
- * Whether the error of a call may mean that the server no longer has the revision of the session: it was upgraded or rolled
- * back since. All these errors refuse the request, so the server has not run it.
+ * Whether the error of a call may mean that the server no longer has the session, or its revision: it was restarted, upgraded or
+ * rolled back since. All these errors refuse the request, so the server has not run it.
  *
  * `certain` errors can have no other reason. After `possible` ones, `replaceIfChanged` sends a request to find out.
  */
@@ -86,10 +100,19 @@ export function doubtOf(
   { revision }: Session,
 ): "certain" | "possible" | undefined {
   const { options, transports } = core;
+  if (transports.once) return undefined;
   const isPinned = options.revision !== undefined && options.revision !== "auto";
-  if (isPinned || transports.once) return undefined;
-  const isModern = revision.kind === "modern";
   const isHttp = transports.kind === "http";
+  const doubt = isPinned ? undefined : doubtAboutRevision(error, { method, isHttp, revision });
+  if (doubt) return doubt;
+  return isHttp && revision.kind === "legacy" && mayBeLostSession(error) ? "possible" : undefined;
+}
+
+function doubtAboutRevision(
+  error: unknown,
+  { method, isHttp, revision }: { method: string; isHttp: boolean; revision: Revision },
+): "certain" | "possible" | undefined {
+  const isModern = revision.kind === "modern";
   if (error instanceof LocalError) return isHttp && [400, 404, 405].includes(statusOf(error)) ? "possible" : undefined;
   if (!(error instanceof ProtocolError)) return undefined;
   switch (error.code) {

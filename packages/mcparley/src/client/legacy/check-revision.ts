@@ -7,7 +7,7 @@ import { latestModern } from "../../mcp/revisions/index.ts";
 import type { Call, ClientCore } from "../core.ts";
 import { forgetRevision } from "../connect/remembered-revisions.ts";
 import { discover } from "../connect/handshake.ts";
-import { isModernError, statusOf, supportedBy } from "../connect/revision-errors.ts";
+import { isModernError, mayBeLostSession, statusOf, supportedBy } from "../connect/revision-errors.ts";
 import type { Session } from "../connect/session.ts";
 
 interface Doubt {
@@ -41,6 +41,22 @@ export async function replaceIfChanged(
   core.sessions.drop(session);
 }
 
+/**
+ * Throws `session_lost` if a call was refused in a new session because the server does not know that session either. `error` is the
+ * refusal.
+ */
+export async function requireSession(
+  { core, what }: Pick<Call, "core" | "what">,
+  session: Session,
+  error: unknown,
+): Promise<void> {
+  if (session.revision.kind === "modern" || !mayBeLostSession(error) || !(await hasChanged(core, session))) return;
+  core.sessions.drop(session);
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `The server does not know the new session that it has opened for ${what}: ${reason}`;
+  throw new LocalError("session_lost", message, { cause: error });
+}
+
 /** Whether a server that has the method would not have sent the error. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
@@ -63,6 +79,7 @@ async function hasChanged({ offer, closing, options }: ClientCore, session: Sess
   }
   const pinging = { what: Method.ping, idleTimeout: timeout, signal: closing };
   const refusal = await errorOf(connection.exchange(Method.ping, {}, pinging));
+  if (mayBeLostSession(refusal)) return true;
   if (!isRefusal(refusal)) return false;
   // A status without a JSON-RPC error means that the session, or its transport, does not exist any more.
   if (refusal instanceof LocalError) return true;

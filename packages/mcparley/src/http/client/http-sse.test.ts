@@ -319,13 +319,43 @@ describe("a session", () => {
     expect(await listing).toEqual([]);
   });
 
-  test("that the server has lost is replaced, and the call is repeated", async () => {
+  test.each<[string, (request: SentRequest) => void]>([
+    ["404", (request) => request.status(404)],
+    ["404 and text", (request) => request.text("Could not find session", { status: 404 })],
+    ["410", (request) => request.status(410)],
+    ["400 and a text about the session", (request) => request.text("Session ID not found.", { status: 400 })],
+    [
+      "400 and a JSON-RPC error",
+      (request) =>
+        request.json(
+          { jsonrpc: "2.0", id: null, error: { code: -32602, message: "Invalid session ID" } },
+          { status: 400 },
+        ),
+    ],
+  ])("that the server has lost is replaced after %s, and the call is repeated", async (_, refuse) => {
     const { stub, client } = await connected();
     const calling = (await client).callTool("add");
-    (await stub.next()).status(404);
+    refuse(await stub.next());
     const feed = await handshake(stub);
     await take(stub, feed, "tools/call", { content: [{ type: "text", text: "3" }] });
     expect(await calling).toBe("3");
+  });
+
+  test("that was lost before notifications/initialized is replaced for a subscription", async () => {
+    const { stub, client } = connecting();
+    await refuseBoth(stub, notAllowed);
+    const [feed] = await openStream(stub);
+    await take(stub, feed, "initialize", initializeResult);
+    const changes: unknown[] = [];
+    const listening = (await client).listen({ tools: true }, (change) => changes.push(change));
+    (await stub.next()).status(404);
+    const next = await handshake(stub);
+    await listening;
+    await flushPromises();
+    next.event({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    await flushPromises();
+    expect(changes).toContainEqual({ kind: "tools" });
+    expect((await client).state).toBe("open");
   });
 
   test("whose stream ends rejects its calls, and the next call opens another", async () => {

@@ -1,10 +1,11 @@
 import type { EventSourceMessage } from "eventsource-parser";
 import { abortedError, routineEnd } from "../../rpc/abort.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { LocalError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, encode, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { isEventStream, asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
+import { isEventStream, asksForAuthorization, discard, statusError } from "./response.ts";
+import { refusalInSession } from "./lost-session.ts";
 import { defaultReplyLimit } from "./posted.ts";
 import { sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
@@ -160,7 +161,7 @@ class HttpSseTransport implements Transport {
         this.#initialized = undefined;
       });
     }
-    if (id === undefined) return posting;
+    if (id === undefined) return posting.catch((error: Error) => this.#failOneWay(error, what));
     posting.catch((error: Error) => this.#receiver?.failed?.(id, error));
   }
 
@@ -183,11 +184,16 @@ class HttpSseTransport implements Transport {
       throw signal.aborted ? transportClosed() : error;
     }
     if (response.ok) return discard(response);
-    if (response.status !== 404) throw await statusError(response, what, this.#settings.clock);
-    discard(response);
-    const error = sessionLost(what);
-    // Calls wait for the answer, and the server may have run them. They end as if the connection was lost.
-    if (what === answerName) this.#finish(new LocalError("closed", error.message, { cause: error }));
+    throw await refusalInSession(response, what, this.#settings.clock);
+  }
+
+  /** Ends the session if it was lost, because nobody repeats a notification or a response. Throws the error. */
+  #failOneWay(error: Error, what: string): never {
+    if (hasCode(error, "session_lost")) {
+      // Calls wait for the answer, and the server may have run them. They end as if the connection was lost.
+      if (what === answerName) this.#finish(new LocalError("closed", error.message, { cause: error }));
+      else this.#receiver?.sessionLost?.(error);
+    }
     throw error;
   }
 

@@ -1,8 +1,10 @@
 import { routineEnd } from "../../rpc/abort.ts";
+import { type LocalError, hasCode } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";
-import { discard } from "./response.ts";
+import { lossIn, refusalInSession } from "./lost-session.ts";
+import { discard, readShortJson } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type StandaloneSink, StandaloneStream } from "./standalone.ts";
@@ -22,6 +24,8 @@ export class LegacySession {
   isLost = false;
   /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
   initialization: Promise<void> | undefined;
+  /** Returns the error of the session if a refusal shows that the server does not know it. */
+  readonly lossIn: typeof lossIn = lossIn;
   readonly #settings: HttpSettings;
   readonly #lifetime: AbortSignal;
   readonly #sink: StandaloneSink;
@@ -52,6 +56,19 @@ export class LegacySession {
     if (revision?.versionHeader) this.headers[PROTOCOL_VERSION_HEADER] = revision.version;
   }
 
+  /** Reads the reply to an accepted notification or response. Throws if it is an error that states the loss of the session. */
+  async checkReply(response: HttpReply, what: string): Promise<void> {
+    const reply = await readShortJson(response);
+    const error = isObject(reply) && isObject(reply.error) ? reply.error : {};
+    const loss = lossIn(what, { status: response.status, text: error.message });
+    if (loss) throw loss;
+  }
+
+  /** Makes the error of a message that the server has refused. */
+  refusal(response: HttpReply, what: string): Promise<LocalError> {
+    return refusalInSession(response, what, this.#settings.clock);
+  }
+
   /** Sends a notification or a response, and again if the server is unavailable. */
   sendUntilAccepted(post: () => Promise<void>): Promise<void> {
     return sendUntilAccepted(post, this.#settings.clock, this.#lifetime);
@@ -63,7 +80,12 @@ export class LegacySession {
    */
   async sendInitialized(post: () => Promise<void>, waitsForStream: boolean): Promise<void> {
     const posting = this.sendUntilAccepted(post);
-    const opening = posting.then(() => this.#openStandalone());
+    const opening = posting
+      .catch((error: unknown) => {
+        // A server that refuses the notification for another reason may have the stream.
+        if (hasCode(error, "session_lost")) throw error;
+      })
+      .then(() => this.#openStandalone());
     const acceptance = untilAccepted(waitsForStream ? opening : posting, this.#settings.clock).then(() => {
       if (this.initialization === acceptance) this.initialization = undefined;
     });

@@ -1,5 +1,11 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonRpcMessage, type JsonRpcRequest, type RequestId, isObject } from "../../rpc/messages.ts";
+import {
+  type JsonObject,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type RequestId,
+  isObject,
+} from "../../rpc/messages.ts";
 import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
@@ -28,6 +34,14 @@ export interface PostedRequest {
 export function answersRequests({ params }: JsonRpcRequest): boolean {
   const { capabilities } = params ?? {};
   return isObject(capabilities) && Object.keys(capabilities).some((name) => /^(elicit|sampl|root)/.test(name));
+}
+
+/**
+ * Returns a received message. An error without an id gets the id of the request, since it came in the response to it. Servers send such
+ * an error for a request that they have not read.
+ */
+export function withId<T>(message: T, id: RequestId): T | JsonObject {
+  return isObject(message) && isObject(message.error) && message.id == null ? { ...message, id } : message;
 }
 
 /** Returns the protocol version in the `_meta` of a message. Only modern messages have one. */

@@ -34,52 +34,65 @@ export async function readJson(response: HttpReply, what: string, limit: number)
   }
 }
 
+/** The session that a request named. It recognizes the refusals of a server that does not know it. */
+interface NamedSession {
+  /** Makes the error of a refusal. */
+  refusal(response: HttpReply, what: string): Promise<LocalError>;
+  /** Returns the error of the session if a refusal shows that the server does not know it. */
+  lossIn(what: string, refusal: { status: number; text: unknown }): LocalError | undefined;
+}
+
 /**
  * Reads a response with an error status. Returns the JSON-RPC errors in it that answer the request of the POST.
  *
  * Throws `LocalError` if the response contains none, or if its status asks for a later request: `session_lost`,
- * `unauthorized` or `http`. `inSession`: the request named a session. An error without an id gets the id of the request,
+ * `unauthorized` or `http`. `session`: the one that the request named. An error without an id gets the id of the request,
  * since it came in response to it.
  */
 export async function readRefusal(
   response: HttpReply,
   { id, what, isInitialize }: PostedRequest,
-  { inSession, clock }: { inSession: boolean; clock: Clock },
+  { session, clock }: { session: NamedSession | undefined; clock: Clock },
 ): Promise<Refusal[]> {
-  const isGone = response.status === 404 && inSession;
   if (asksForAuthorization(response) || !isJson(response)) {
-    throw isGone ? sessionLost(what) : await statusError(response, what, clock);
+    throw await (session ? session.refusal(response, what) : statusError(response, what, clock));
   }
+  const { status } = response;
   // A longer body cannot be parsed without its end. Its error is then made from the status.
   const text = await readStart(response, ERROR_BYTES);
-  const errors = errorsFor(id, text);
+  const { errors, isAddressed } = errorsFor(id, text);
   // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), even if
-  // the body contains an error. Servers that use 404 for unknown methods are the exception.
+  // the body contains an error. Servers that use 404 for unknown methods are the exception. A server that names the request has
+  // read it, so other statuses do not show whether the error is about the session of MCP.
   const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
-  if (isGone && !isMethodNotFound) throw sessionLost(what);
+  const loss = isMethodNotFound ? undefined : session?.lossIn(what, { status, text: isAddressed ? "" : text });
+  if (loss) throw loss;
   const [first] = errors;
   // A busy status with `Retry-After` asks for a later request. Errors of MCP itself do not depend on time.
   const isOfMcp = errors.some(({ error: { code } }) => code >= -32_029 && code <= -32_020);
   // In a handshake, an internal error must not be mistaken for the refusal of a revision.
   const isHandshake = isInitialize || what === Method.discover;
   // Otherwise 500 does not ask for a later request: it is the status of an internal error.
-  const isFailing = isTransient(response.status) && (isHandshake || response.status !== 500);
+  const isFailing = isTransient(status) && (isHandshake || status !== 500);
   if (first && (isOfMcp || !isFailing)) return errors;
   throw await errorOf(response, { what, text, clock, cause: first && ProtocolError.from(first.error) });
 }
 
 type Refusal = JsonObject & { error: JsonRpcErrorBody };
 
-function errorsFor(id: RequestId, text: string): Refusal[] {
+/** Returns the JSON-RPC errors that answer a request. `isAddressed` is true if one of them has the id of the request. */
+function errorsFor(id: RequestId, text: string): { errors: Refusal[]; isAddressed: boolean } {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return [];
+    return { errors: [], isAddressed: false };
   }
-  const candidates: unknown[] = Array.isArray(value) ? value : [value];
-  const errors = candidates.filter(isRefusal).map((error) => ({ ...error, id: error.id ?? id }));
-  return errors.filter((error) => error.id === id);
+  const candidates = (Array.isArray(value) ? value : [value]).filter(isRefusal);
+  const errors = candidates
+    .map((error): Refusal => ({ ...error, id: error.id ?? id }))
+    .filter((error) => error.id === id);
+  return { errors, isAddressed: candidates.some((error) => error.id === id) };
 }
 
 function isRefusal(value: unknown): value is Refusal {
@@ -127,18 +140,25 @@ async function errorOf(
   });
 }
 
-/** Makes the error for a session that the server does not know. */
-export function sessionLost(what: string): LocalError {
-  const message = `The session has ended or is unknown to the server (404 for ${what}). Open a new one.`;
-  return new LocalError("session_lost", message, { data: { status: 404 } });
-}
-
 /** Returns the milliseconds that the server asks to wait, given as seconds or a date (RFC 9110, 10.2.3). */
 function readRetryAfter(response: HttpReply, clock: Clock): number | undefined {
   const value = response.headers.get("retry-after");
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - clock.now();
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** Reads a short JSON reply that is not needed. Returns undefined for another reply. */
+export async function readShortJson(response: HttpReply): Promise<unknown> {
+  if (!isJson(response)) {
+    discard(response);
+    return undefined;
+  }
+  try {
+    return JSON.parse(await readStart(response, DISCARDED_BYTES));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads a body as text. Rejects with `LocalError` `too_large` as soon as it has more than `limit` bytes. */

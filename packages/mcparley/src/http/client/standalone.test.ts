@@ -150,6 +150,8 @@ test("a stream that the server does not offer is requested once, and a refusal i
   (await nextGet(quiet.next)).status(405);
   const refusing = await legacyTalk();
   (await nextGet(refusing.next)).status(400);
+  const check = await refusing.next();
+  check.json({ jsonrpc: "2.0", id: check.body.id, result: {} });
   for (const { clock } of [quiet, refusing]) await clock.advance(3_600_000);
   expect(quiet.waiting()).toBe(0);
   expect(quiet.errors).toEqual([]);

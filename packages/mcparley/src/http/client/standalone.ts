@@ -1,8 +1,10 @@
 import { link } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { LocalError, hasCode, isTransient } from "../../rpc/errors.ts";
+import { LocalError, RpcErrorCode, hasCode, isTransient } from "../../rpc/errors.ts";
+import { isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
-import { isEventStream, discard, sessionLost, statusError } from "./response.ts";
+import { refusalInSession, sessionLost } from "./lost-session.ts";
+import { asksForAuthorization, discard, isEventStream, readShortJson, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
@@ -13,6 +15,9 @@ import type { HttpReply } from "./reply.ts";
 const REST_MS = 60_000;
 /** Maximum characters of an event, unless the target has another limit. */
 const defaultUnaskedEvent = 1_048_576;
+
+/** The name of the request in error messages. */
+const what = "GET for a stream";
 
 /** Receives the messages of a standalone stream and the changes of its state. */
 export interface StandaloneSink extends MessageSink {
@@ -128,7 +133,7 @@ export class StandaloneStream {
       malformed: (error) => this.#sink.malformed(error),
       otherEvent(event) {
         // The first event of HTTP+SSE: the server was replaced by one that has no sessions of this transport.
-        if (event === "endpoint") throw sessionLost("GET");
+        if (event === "endpoint") throw sessionLost(what, response.status);
       },
     };
     this.#state = "open";
@@ -157,21 +162,24 @@ export class StandaloneStream {
 
   /** Handles a response that opens no stream. Returns its error if a later attempt may succeed. */
   async #refused(response: HttpReply): Promise<Error | undefined> {
+    const { clock } = this.#settings;
     const { status } = response;
-    if (isTransient(status) && status !== 501) return statusError(response, "GET", this.#settings.clock);
-    if (status === 404 && (await this.#isSessionGone())) {
-      discard(response);
-      this.#lose(sessionLost("GET"));
-    } else if (!this.#isOffered && (status === 405 || status === 501)) {
+    if (isTransient(status) && status !== 501) return statusError(response, what, clock);
+    if (!this.#isOffered && (status === 405 || status === 501)) {
       discard(response);
       this.#end(undefined);
-    } else this.#end(await statusError(response, "GET for a stream", this.#settings.clock));
+      return undefined;
+    }
+    const error = await refusalInSession(response, what, clock);
+    // A server without this stream may refuse every GET.
+    const isGone = !this.#isOffered && !hasCode(error, "unauthorized") && (await this.#isSessionGone());
+    if (isGone) this.#lose(sessionLost(what, status));
+    else this.#end(error);
     return undefined;
   }
 
-  /** Whether a 404 is about the session. A server without this stream may answer 404 to every GET. */
+  /** Whether the server refuses a ping as it has refused the GET. */
   async #isSessionGone(): Promise<boolean> {
-    if (this.#isOffered) return true;
     const headers = { ...this.#headers, accept: "application/json, text/event-stream" };
     const ping = { jsonrpc: "2.0", id: "session-check", method: Method.ping };
     const scope = link(this.#lifetime);
@@ -181,8 +189,10 @@ export class StandaloneStream {
         ...outgoing,
         headers: { ...headers, "content-type": "application/json" },
       });
+      const { status } = response;
+      if (response.ok) return hasError(await readShortJson(response));
       discard(response);
-      return response.status === 404;
+      return status < 500 && !asksForAuthorization(response) && !isTransient(status);
     } finally {
       scope.unlink();
     }
@@ -220,4 +230,9 @@ export class StandaloneStream {
     this.#isInterrupted = false;
     this.#sink.onInterrupted(undefined);
   }
+}
+
+/** Whether a reply to a ping is an error, and does not mean that the server has no pings. */
+function hasError(reply: unknown): boolean {
+  return isObject(reply) && isObject(reply.error) && reply.error.code !== RpcErrorCode.MethodNotFound;
 }

@@ -2,8 +2,9 @@ import { routineEnd } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, hasCode, isTransient } from "../../rpc/errors.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
-import { isEventStream, discard, sessionLost, statusError } from "./response.ts";
-import type { PostedRequest } from "./posted.ts";
+import { refusalInSession } from "./lost-session.ts";
+import { isEventStream, statusError } from "./response.ts";
+import { type PostedRequest, withId } from "./posted.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
@@ -62,7 +63,7 @@ async function readToEnd(
     const lingering: MessageSink = {
       message: (value) => {
         backoff?.reset();
-        sink.message(value);
+        sink.message(withId(value, request.id));
         if (!request.isAnswered || timer !== undefined) return;
         timer = clock.setTimeout(() => controller.abort(routineEnd), LINGER_MS);
       },
@@ -130,11 +131,10 @@ async function refusalOf(
   what: string,
   { settings, sink }: { settings: HttpSettings; sink: AnswerSink },
 ): Promise<LocalError> {
-  if (response.status !== 404) return statusError(response, `the rest of ${what}`, settings.clock);
-  discard(response);
-  const cause = sessionLost(`the rest of ${what}`);
-  sink.onLost(cause);
-  return streamEnded(what, cause);
+  const refusal = await refusalInSession(response, `the rest of ${what}`, settings.clock);
+  if (!hasCode(refusal, "session_lost")) return refusal;
+  sink.onLost(refusal);
+  return streamEnded(what, refusal);
 }
 
 function streamEnded(what: string, cause: Error | undefined): LocalError {

@@ -1,5 +1,5 @@
 import type { TransportFactory } from "../../client/connect/transports.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, hasCode } from "../../rpc/errors.ts";
 import {
   type JsonRpcMessage,
   type JsonRpcNotification,
@@ -10,10 +10,17 @@ import {
 } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { isEventStream, discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
+import { isEventStream, discard, readJson, readRefusal, statusError } from "./response.ts";
 import type * as Legacy from "./legacy.ts";
 import type { LegacySession } from "./legacy-session.ts";
-import { type PostedRequest, answersRequests, defaultReplyLimit, modernHeaders, modernVersionOf } from "./posted.ts";
+import {
+  type PostedRequest,
+  answersRequests,
+  defaultReplyLimit,
+  modernHeaders,
+  modernVersionOf,
+  withId,
+} from "./posted.ts";
 import { type Outgoing, sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerReader } from "./stream.ts";
@@ -69,18 +76,23 @@ class HttpTransport implements Transport {
     let response: HttpReply | undefined;
     try {
       if (this.#session?.initialization) await this.#session.initialization;
-      const inSession = !request.isModern && !request.isInitialize && this.#session?.hasId === true;
+      const session = request.isModern || request.isInitialize ? undefined : this.#namedSession;
       const outgoing = this.#outgoing(message, envelope, request.controller.signal);
       outgoing.pause = () => this.#pause(request);
       outgoing.isUrgent = request.what === Method.listen;
       response = await sendHttp(this.#settings, outgoing);
       this.mayBeHttpSse = request.isInitialize && httpSseStatuses.has(response.status);
-      await this.#read(response, request, inSession);
+      await this.#read(response, request, session);
     } catch (error) {
       this.#fail(request, response ? "The response could not be read" : "The request could not be sent", error);
     } finally {
       this.#posted.delete(request.id);
     }
+  }
+
+  /** The session, if the server has assigned an id to it. */
+  get #namedSession(): LegacySession | undefined {
+    return this.#session?.hasId ? this.#session : undefined;
   }
 
   #begin(message: JsonRpcRequest, envelope: Envelope | undefined): PostedRequest {
@@ -135,10 +147,10 @@ class HttpTransport implements Transport {
   }
 
   /** Delivers the messages of a response. Throws if it leaves the request without an answer. */
-  async #read(response: HttpReply, request: PostedRequest, inSession: boolean): Promise<void> {
+  async #read(response: HttpReply, request: PostedRequest, session: LegacySession | undefined): Promise<void> {
     if (!response.ok) {
       const { clock } = this.#settings;
-      for (const error of await readRefusal(response, request, { inSession, clock })) this.#deliver(error);
+      for (const error of await readRefusal(response, request, { session, clock })) this.#deliver(error);
     } else {
       if (request.isInitialize) await this.#startSession(response);
       if (isEventStream(response)) {
@@ -153,7 +165,7 @@ class HttpTransport implements Transport {
         );
         return (await this.#readStream)(response, request);
       }
-      this.#deliver(await readJson(response, request.what, request.limit));
+      this.#deliver(withId(await readJson(response, request.what, request.limit), request.id));
     }
     if (request.isAnswered) return;
     const message = `The reply to ${request.what} contains no response with the id ${JSON.stringify(request.id)}.`;
@@ -215,6 +227,7 @@ class HttpTransport implements Transport {
   #fail(request: PostedRequest, what: string, error: unknown): void {
     if (this.#closing || request.isAnswered) return;
     request.isAnswered = true;
+    if (this.#session && hasCode(error, "session_lost")) this.#session.isLost = true;
     const reason = error instanceof Error ? error.message : String(error);
     const failure =
       error instanceof LocalError ? error : new LocalError("closed", `${what}: ${reason}`, { cause: error });
@@ -240,12 +253,13 @@ class HttpTransport implements Transport {
       const outgoing = this.#outgoing(message, envelope, signal);
       outgoing.isUrgent = true;
       const response = await sendHttp(this.#settings, outgoing);
-      if (response.ok) return discard(response);
       const what = "method" in message ? message.method : "a response";
-      const isGone = response.status === 404 && this.#session?.hasId;
-      if (isGone) discard(response);
-      throw isGone ? sessionLost(what) : await statusError(response, what, this.#settings.clock);
+      const session = this.#namedSession;
+      if (response.ok) return await (session ? session.checkReply(response, what) : discard(response));
+      throw await (session ? session.refusal(response, what) : statusError(response, what, this.#settings.clock));
     } catch (error) {
+      // Nobody repeats a notification, so the loss is noted here.
+      if (hasCode(error, "session_lost")) this.#lose(error);
       throw signal.aborted ? transportClosed() : error;
     }
   }
