@@ -1,8 +1,8 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type PeerSchema, preparePeerSchema } from "../../schema/validation/peer-schema.ts";
+import { preparePeerSchema } from "../../schema/validation/peer-schema.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";
-import { formatIssue } from "../../schema/schema.ts";
+import { type Validator, formatIssue } from "../../schema/schema.ts";
 import type { Call } from "../core.ts";
 import { findAgain } from "./find-tool.ts";
 import type { KnownTool } from "./known-tools.ts";
@@ -11,7 +11,7 @@ import { readToolResult } from "./tool-results.ts";
 /** The reason why a result is not valid. */
 interface Mismatch {
   reason: string;
-  /** The schema could be used, so the reason may be that the server has changed it. */
+  /** The result could be checked, so the reason may be that the server has changed the schema. */
   isOfResult: boolean;
 }
 
@@ -43,22 +43,34 @@ async function mismatchOf(
 ): Promise<Mismatch | undefined> {
   const { name, outputSchema } = knownTool.tool;
   if (!outputSchema) return undefined;
+  const validate = await (knownTool.output ??= prepare(call, name, outputSchema));
+  if (!validate) return undefined;
   if (structuredContent === undefined) return { reason: "it has no structuredContent", isOfResult: true };
   try {
-    const { validate } = await (knownTool.output ??= prepare(call, name, outputSchema));
     const { issues } = validate(structuredContent);
     return issues && { reason: issues.map(formatIssue).join("; "), isOfResult: true };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { reason: `the schema cannot be used. ${why}`, isOfResult: false };
+    return { reason: `it cannot be checked. ${why}`, isOfResult: false };
   }
 }
 
-async function prepare({ core }: Call, name: string, schema: JsonObject): Promise<PeerSchema> {
-  const peerSchema = await preparePeerSchema(schema);
-  for (const reason of peerSchema.unchecked) {
-    const message = `Results of the tool "${name}" are not fully checked against its output schema. ${reason}`;
+/**
+ * Returns the function that checks results against an output schema. Undefined if the schema cannot be used: the fault is not in the
+ * results. Each reason is reported once for a tool, also if the tool is listed again.
+ */
+async function prepare({ core }: Call, name: string, schema: JsonObject): Promise<Validator | undefined> {
+  const report = (part: string, reason: string): void => {
+    if (!core.tools.noteReport(name, reason)) return;
+    const message = `Results of the tool "${name}" are not ${part}checked against its output schema. ${reason}`;
     core.report(new LocalError("invalid_message", message));
+  };
+  try {
+    const { validate, unchecked, isInvalid } = await preparePeerSchema(schema);
+    for (const reason of unchecked) report(isInvalid ? "" : "fully ", reason);
+    return isInvalid ? undefined : validate;
+  } catch (error) {
+    report("", error instanceof Error ? error.message : String(error));
+    return undefined;
   }
-  return peerSchema;
 }

@@ -36,8 +36,8 @@ describe("results with the output schema of a hostile server", () => {
       record(100, () => 1),
     ],
     [
-      "5,000 alternatives",
-      { items: { anyOf: Array.from({ length: 5_000 }, (_, index) => ({ const: index })) } },
+      "4,900 alternatives",
+      { items: { anyOf: Array.from({ length: 4_900 }, (_, index) => ({ const: index })) } },
       [-1, -2],
     ],
     [
@@ -72,6 +72,37 @@ describe("results with the output schema of a hostile server", () => {
     expect(outcome).toEqual({ a: 1 });
     expect(errors).toHaveLength(1);
     expect(errors[0]?.message).toContain('has "strng" at #/type');
+  });
+});
+
+describe("an output schema that cannot be used", () => {
+  const deep = (levels: number): JsonObject =>
+    Array.from({ length: levels }).reduce<JsonObject>((a) => ({ properties: { a } }), {});
+  test.each<[string, unknown, string]>([
+    ["an external reference", { $ref: "https://x.example/s" }, "https://x.example/s"],
+    ["an external reference in a part", { properties: { a: { $ref: "other.json#/a" } } }, "other.json"],
+    ["an external dynamic reference", { $dynamicRef: "https://x.example/s#a" }, "https://x.example/s"],
+    ["an unknown dialect", { $schema: "https://x.example/d" }, "https://x.example/d"],
+    ["an invalid keyword", { type: "strng" }, "strng"],
+    ["a reference without a target", { $ref: "#/$defs/none" }, "#/$defs/none"],
+    ["too many parts", { anyOf: Array.from({ length: 5_001 }, () => ({})) }, "5000 subschemas"],
+    ["too many levels", deep(100_000), "levels"],
+  ])("%s: the call succeeds, and the schema is reported once for the tool", async (_, outputSchema, reason) => {
+    for (const answer of [{ content: [], structuredContent: { a: 1 } }, { content: [{ type: "text", text: "1" }] }]) {
+      const errors: Error[] = [];
+      const listed = ["a", "b"].map((name) => ({ name, inputSchema: { type: "object" }, outputSchema }));
+      const peer = modernPeer({ answers: { "tools/call": () => answer, "tools/list": () => ({ tools: listed }) } });
+      const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error) });
+      for (let listing = 0; listing < 2; listing++) {
+        await client.listTools({ fresh: true }).all();
+        expect(await client.callToolResult("a")).toEqual(answer);
+      }
+      expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining(reason)]);
+      expect(errors[0]?.message).toContain('Results of the tool "a" are not checked against its output schema.');
+      await client.callToolResult("b");
+      expect(errors).toHaveLength(2);
+      await client.close();
+    }
   });
 });
 

@@ -338,7 +338,7 @@ describe("a result that does not match the listed schema", () => {
   test("does not lead to a listing if the schema cannot be used", async () => {
     const unusable = { tools: [{ name: "a", inputSchema, outputSchema: { $ref: "https://x.example/s" } }] };
     const { client, listed } = await catalogue(() => unusable, {}, sum(1));
-    await expect(client.callTool("a")).rejects.toMatchObject({ code: "invalid_result" });
+    expect(await client.callTool("a")).toEqual({ sum: 1 });
     expect(listed().length).toBe(1);
   });
 });

@@ -3,15 +3,18 @@ import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
 import type { Tool } from "../../mcp/tools.ts";
-import type { PeerSchema } from "../../schema/validation/peer-schema.ts";
+import type { Validator } from "../../schema/schema.ts";
+
+/** Maximum number of remembered reports. */
+const maxReports = 1_000;
 
 /** A listed tool, and the values that are prepared from it. */
 export interface KnownTool {
   readonly tool: Tool;
   /** The time until which the page of the tool is fresh. */
   readonly freshUntil: number;
-  /** The output schema, prepared when the tool returns its first result. */
-  output?: Promise<PeerSchema>;
+  /** The check of the output schema, prepared when the tool returns its first result. Undefined if the schema cannot be used. */
+  output?: Promise<Validator | undefined>;
   /** The arguments that are mirrored into headers. Undefined if the list was read from a server without such headers. */
   headers: readonly McpHeader[] | undefined;
 }
@@ -49,6 +52,8 @@ export class KnownTools {
   #generation = 0;
   /** The time until which a tool that is not known does not exist. */
   #completeUntil = -Infinity;
+  /** The tools and reasons for which an output schema was reported. */
+  readonly #reports = new Set<string>();
   /** The listing for calls that look a tool up. */
   lookup: Lookup | undefined;
 
@@ -97,6 +102,15 @@ export class KnownTools {
   /** Called when the list cannot be read. It is not read again until it changes. */
   giveUp(generation: number): void {
     if (generation === this.#generation) this.#completeUntil = Infinity;
+  }
+
+  /** Returns whether a reason is reported for a tool for the first time. */
+  noteReport(name: string, reason: string): boolean {
+    const key = JSON.stringify([name, reason]);
+    if (this.#reports.has(key)) return false;
+    this.#reports.add(key);
+    if (this.#reports.size > maxReports) this.#reports.delete(this.#reports.values().next().value!);
+    return true;
   }
 
   /** Forgets all tools: the list has changed, or may have. */

@@ -8,6 +8,8 @@ export interface PeerSchema {
   readonly validate: Validator;
   /** Sentences that name the parts of the schema which are not checked. At most 20. */
   readonly unchecked: readonly string[];
+  /** Whether the schema is invalid, so that nothing is checked. */
+  readonly isInvalid: boolean;
 }
 
 /**
@@ -32,9 +34,9 @@ export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema>
         unchecked.push(`The pattern ${shorten(source)} cannot be evaluated in linear time.`);
       return pattern;
     };
-    return { validate: compileDocument(document, { patterns }), unchecked };
+    return { validate: compileDocument(document, { patterns }), unchecked, isInvalid: false };
   } catch (error) {
     if (!(error instanceof SchemaError) || error.code !== "invalid_schema") throw error;
-    return { validate: (value) => ({ value }), unchecked: [error.message] };
+    return { validate: (value) => ({ value }), unchecked: [error.message], isInvalid: true };
   }
 }
