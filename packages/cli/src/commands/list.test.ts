@@ -67,6 +67,20 @@ describe.each(methods)("a server that refuses %s", (method) => {
   });
 });
 
+test("shows the entries of a list without an end, and names the list on stderr", async () => {
+  const tool = { name: "a_tool", inputSchema: { type: "object" } };
+  const endless = { tools: [tool], nextCursor: "again" };
+  for (const words of [`list ${url}`, `list ${url} tools`, `list ${url} --json`]) {
+    const connect = connectToScript({ ...oneOfEach, "tools/list": { result: endless } });
+    const { code, io } = await runWith({ connect }, words);
+    expect(code).toBe(0);
+    expect(io.out().split("a_tool")).toHaveLength(2);
+    const report = io.err().replaceAll(/\s+/g, " ");
+    expect(report.split("The list of tools/list is incomplete; the entries that were read are used.")).toHaveLength(2);
+    expect(report).toContain("The server returned the same cursor twice");
+  }
+});
+
 test("reports each method of a server that refuses every list", async () => {
   const error = { code: -32603, message: "It is out of order" };
   const connect = connectToScript(Object.fromEntries(methods.map((method) => [method, { error }])));

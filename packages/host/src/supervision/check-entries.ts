@@ -57,21 +57,22 @@ export const maxListBytes: number = 8 * 2 ** 20;
  * Returns the valid entries of a list. Entries with a wrong type, with too many levels, and further entries with the same key are left out
  * and reported, so that the other parts of the host can rely on the types. The list can come from a server or from the cache.
  *
- * Throws `LocalError` `too_large` if the list has too many entries or bytes.
+ * Of a list with too many entries or bytes the first ones are returned, and the limit is reported.
  */
 export function checkList(list: ListName, values: readonly unknown[], report: (error: Error) => void): CheckedList {
-  const entries = validEntries(list, values, report);
-  if (Buffer.byteLength(JSON.stringify(entries)) > maxListBytes) {
-    throw new LocalError("too_large", `The list of ${list} has more than ${maxListBytes} bytes as JSON.`);
-  }
-  return entries;
+  const entries: ListSet[ListName] = validEntries(list, values.slice(0, maxEntries), report);
+  const reportCut = (count: number, limit: string): void => {
+    const message = `The list of ${list} is incomplete: ${count} of its ${values.length} entries are used. The limit is ${limit}.`;
+    report(new LocalError("too_large", message));
+  };
+  let bytes = 0;
+  const cut = entries.findIndex((entry) => (bytes += Buffer.byteLength(JSON.stringify(entry)) + 1) > maxListBytes);
+  if (cut >= 0) reportCut(cut, `${maxListBytes} bytes as JSON`);
+  else if (values.length > maxEntries) reportCut(entries.length, `${maxEntries} entries`);
+  return cut >= 0 ? entries.slice(0, cut) : entries;
 }
 
 function validEntries(list: ListName, entries: readonly unknown[], report: (error: Error) => void): ListSet[ListName] {
-  if (entries.length > maxEntries) {
-    const message = `The list of ${list} has ${entries.length} entries. The limit is ${maxEntries}.`;
-    throw new LocalError("too_large", message);
-  }
   const members = Object.entries(shapes[list]).map(([member, type]): Member => {
     const name = member.replace("?", "");
     return { name, type, isOptional: member !== name };
@@ -139,7 +140,7 @@ export const listsOf: Readonly<Record<ListKind, readonly ListName[]>> = {
 export async function readLists(
   client: Client,
   names: readonly ListName[],
-  { signal, report }: { signal: AbortSignal; report: (error: Error) => void },
+  { report, ...request }: RequestOptions & { report: (error: Error) => void },
 ): Promise<ReadLists> {
   const lists = new Map<ListName, CheckedList>();
   const failures = new Map<ListName, Error>();
@@ -147,7 +148,7 @@ export async function readLists(
     names.map(async (name) => {
       try {
         const entries = client.server.capabilities[name === "templates" ? "resources" : name]
-          ? await readList(client, name, { signal })
+          ? await readList(client, name, request)
           : [];
         lists.set(name, checkList(name, entries, report));
       } catch (error) {

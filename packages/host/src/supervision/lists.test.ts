@@ -122,7 +122,7 @@ describe("reading the lists", () => {
     await server.close();
   });
 
-  test("lists that a server sends slowly end at the time limit, and the others are used", async () => {
+  test("a list that a server sends slowly ends at the time limit with the tools that were read", async () => {
     let page = 0;
     const target = listsServer({
       ...all,
@@ -131,7 +131,7 @@ describe("reading the lists", () => {
     const slow = scriptedServer(() =>
       modernPeer({ capabilities: { tools: {}, prompts: {} }, answers: { "prompts/list": noPrompts } }),
     );
-    const { server, clock } = recordedServer({ entry: slow });
+    const { server, clock, errors } = recordedServer({ entry: slow });
     const connecting = server.connect();
     for (let second = 0; second < 30; second++) {
       const request = await nextRequest(slow);
@@ -140,7 +140,9 @@ describe("reading the lists", () => {
     }
     await connecting;
     expect(server.state).toBe("ready");
-    expect(server.lists?.tools).toEqual([]);
+    expect(server.lists?.tools).toHaveLength(30);
+    expect(errors.map(String).join()).toContain("The list of tools/list is incomplete");
+    expect(errors.map(String).join()).toContain("within 30000 ms in total");
     await server.close();
     expect(target.peers).toHaveLength(0);
   });
@@ -169,7 +171,7 @@ describe("lies about lists", () => {
     await server.close();
   });
 
-  test("a list of 10,000 entries is used, and one with 10,001 is not", async () => {
+  test("a list of 10,000 entries is used, and of one with 10,001 the first 10,000", async () => {
     let count = 10_000;
     const target = listsServer({
       ...all,
@@ -178,28 +180,31 @@ describe("lies about lists", () => {
     const { server, errors } = recordedServer({ entry: target });
     await server.connect();
     expect(server.lists?.tools).toHaveLength(10_000);
+    expect(errors).toEqual([]);
     count = 10_001;
     await server.reconnect();
-    expect(errors.map(String).join()).toContain("10001 entries. The limit is 10000");
+    expect(errors.map(String).join()).toContain("10000 of its 10001 entries are used. The limit is 10000 entries.");
     expect(server.lists?.tools).toHaveLength(10_000);
     await server.close();
   });
 
-  test("a list over 8 MiB is not used", async () => {
-    const target = listsServer({ ...all, "tools/list": () => ({ tools: [toolNamed("a", "x".repeat(8 * 2 ** 20))] }) });
-    const { server, errors } = recordedServer({ entry: target });
+  test("of a list over 8 MiB the first entries are used", async () => {
+    const tools = [toolNamed("small", ""), toolNamed("a", "x".repeat(8 * 2 ** 20)), toolNamed("last", "")];
+    const { server, errors } = recordedServer({ entry: listsServer({ ...all, "tools/list": () => ({ tools }) }) });
     await server.connect();
-    expect(server.lists?.tools).toEqual([]);
+    expect(server.lists?.tools.map(({ name }) => name)).toEqual(["small"]);
     expect(errors.map(String).join()).toContain("8388608 bytes");
     await server.close();
   });
 
-  test("a list with pages without an end is not used", async () => {
+  test("a list with pages without an end has the tools that were read", async () => {
     let page = 0;
-    const target = listsServer({ ...all, "tools/list": () => ({ tools: [], nextCursor: `${page++}` }) });
+    const tools = [toolNamed("a", "")];
+    const target = listsServer({ ...all, "tools/list": () => ({ tools, nextCursor: `${page++}` }) });
     const { server, errors } = recordedServer({ entry: target });
     await server.connect();
     expect(server.state).toBe("ready");
+    expect(server.lists?.tools.map(({ name }) => name)).toEqual(["a"]);
     expect(page).toBeLessThanOrEqual(1_000);
     expect(errors.map(String).join()).toContain("pages");
     await server.close();

@@ -191,18 +191,12 @@ export class LiveConnection {
     if (!this.#closing.signal.aborted) this.#setting.onLists(read);
   }
 
-  async #read(names: readonly ListName[], parent: AbortSignal): Promise<ReadLists> {
-    const { clock, report, maxListTime } = this.#setting;
-    const ms = Math.min(listTime, maxListTime);
-    const message = `The server did not send its lists within ${ms} ms.`;
-    const { signal, clear } = deadline(clock, parent, { ms, message });
-    try {
-      const read = await readLists(this.client, names, { signal, report });
-      for (const kind of listKinds) this.#recordFailures(kind, read);
-      return read;
-    } finally {
-      clear();
-    }
+  async #read(names: readonly ListName[], signal: AbortSignal): Promise<ReadLists> {
+    const { report, maxListTime } = this.#setting;
+    const timeout = { total: Math.min(listTime, maxListTime) };
+    const read = await readLists(this.client, names, { signal, timeout, report });
+    for (const kind of listKinds) this.#recordFailures(kind, read);
+    return read;
   }
 
   /** Remembers whether a list failed, and reports its error. */

@@ -66,6 +66,8 @@ export interface CallRequest {
 export interface CallOptions extends RequestOptions {
   /** Maximum size of the reply in bytes, if it is more than the default limit of the transport. */
   maxReply?: number;
+  /** The milliseconds that the calls of one operation have together. Each call takes its time from it. */
+  timeBudget?: { left: number };
 }
 
 /** One call of the user, through all its rounds and retries. */
@@ -80,6 +82,8 @@ export interface Call {
   readonly what: string;
   /** The session that the call is sent in. A repair may replace it. */
   session: Session | undefined;
+  /** The total timeout in milliseconds, as it was set. */
+  readonly totalTimeout: number;
   /** The time at which the total timeout ends. It is moved by the time that a user is asked. */
   endsAt: number;
   /** The request was given to the transport, so the server may have run it. */

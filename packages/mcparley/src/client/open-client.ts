@@ -1,11 +1,11 @@
 import { DEFAULT_IDLE_TIMEOUT, PendingRequests } from "../rpc/pending-requests.ts";
 import { link } from "../rpc/abort.ts";
 import { checkTime, systemClock, wakefulClock } from "../rpc/clock.ts";
-import { LocalError } from "../rpc/errors.ts";
+import { LocalError, hasCode } from "../rpc/errors.ts";
 import type { Transport } from "../rpc/transport.ts";
 import { guarded } from "../rpc/guarded.ts";
 import { Cache } from "./lists/cache.ts";
-import { makeCall } from "./calls/call.ts";
+import { makeCall, waitWithin } from "./calls/call.ts";
 import type { ClientCore, InputAnswers } from "./core.ts";
 import { Client } from "./client.ts";
 import { KnownTools } from "./calls/known-tools.ts";
@@ -81,8 +81,8 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     return new Client({ core, server, close });
   } catch (error) {
     const end = close();
-    // A process may take seconds to end. A caller that aborts does not wait for it.
-    if (!signal?.aborted) await end;
+    // A process may take seconds to end. A caller that aborts, or whose time is over, does not wait for it.
+    if (!signal?.aborted && !hasCode(error, "timeout")) await end;
     throw error;
   }
 }
@@ -94,7 +94,7 @@ async function openSession(
   const { transports, offer, options } = core;
   const scope = link(core.closing, signal);
   try {
-    const { connection, revision, server } = await negotiate({
+    const negotiation = negotiate({
       ...opening,
       core,
       transports,
@@ -104,6 +104,12 @@ async function openSession(
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
       signal: scope.signal,
+    });
+    const limit = { what: "Connecting", totalTimeout: options.timeout?.total };
+    const { connection, revision, server } = await waitWithin(core, negotiation, limit).catch((error: unknown) => {
+      scope.abort(error);
+      // Its reason has precedence over the abort.
+      return signal?.aborted || core.closing.aborted ? negotiation : Promise.reject(error);
     });
     if (revision.kind === "modern") connection.accept(undefined);
     // It may be another server than before, or another version of it.

@@ -153,7 +153,10 @@ export interface ConnectOptions {
   observers?: readonly ClientObserver[] | undefined;
   /** Called with each error that fails no call: malformed messages, skipped list entries, lost connections. Default: none. */
   onError?: ((error: Error) => void) | undefined;
-  /** Time limits of every call. The options of a call have precedence. */
+  /**
+   * Time limits of every call, and of opening each connection: `idle` for each answer of the server, `total` for all of it, without the
+   * time in which a user signs in. The options of a call have precedence for the call, which also waits for a connection.
+   */
   timeout?: Timeouts | undefined;
   /**
    * Milliseconds to wait on a stream for the reply to `server/discover` before the client also sends the legacy
@@ -166,8 +169,8 @@ export interface ConnectOptions {
    */
   cache?: boolean | undefined;
   /**
-   * Maximum size of a list with several pages, in bytes of JSON. A longer one fails with `too_large` when the limit is
-   * exceeded. Default: 64 MiB.
+   * Maximum size of a list with several pages, in bytes of JSON. A longer one ends before the page that exceeds it, and `onError`
+   * receives an error `too_large`. Default: 64 MiB.
    */
   maxListBytes?: number | undefined;
   /** Aborts connecting. It has no effect on a connected client. */

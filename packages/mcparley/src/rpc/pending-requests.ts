@@ -6,14 +6,19 @@ import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFail
 /** The default of `idleTimeout` for requests of a client, in milliseconds. */
 export const DEFAULT_IDLE_TIMEOUT = 60_000;
 
-/** Limits and callbacks of one request. */
-export interface WaitOptions {
-  /**
-   * Milliseconds without a response or progress after which the request fails. `Infinity` is no limit. Default: no limit.
-   */
+/** Time limits of one request, in milliseconds. `Infinity` is no limit. */
+export interface TimeLimits {
+  /** Time without a response or progress after which the request fails. Default: no limit. */
   idleTimeout?: number | undefined;
-  /** Milliseconds after which the request fails in spite of progress. Pauses do not count. Default: no limit. */
+  /** Time after which the request fails in spite of progress. Pauses do not count. Default: no limit. */
   totalTimeout?: number | undefined;
+  /** The part of a limit that is left, if an earlier part of the operation has used some of it. Errors name the limit. */
+  idleLeft?: number | undefined;
+  totalLeft?: number | undefined;
+}
+
+/** Limits and callbacks of one request. */
+export interface WaitOptions extends TimeLimits {
   /** Rejects the request with `aborted`. */
   signal?: AbortSignal | undefined;
   /** Called for each progress notification of this request, in order. */
@@ -82,7 +87,7 @@ export class PendingRequests {
         resolve,
         reject,
         timer: undefined,
-        totalEndsAt: this.#clock.now() + (options.totalTimeout ?? Infinity),
+        totalEndsAt: this.#clock.now() + (options.totalLeft ?? options.totalTimeout ?? Infinity),
         pauses: 0,
         pausedAt: 0,
         removeAbort: undefined,
@@ -173,14 +178,14 @@ export class PendingRequests {
   /** Starts the idle limit again. A request has one timer, for the limit that ends first. */
   #startTimer(id: RequestId, waiting: Waiting): void {
     this.#clearTimer(waiting);
-    const { what, idleTimeout = Infinity, totalTimeout } = waiting.options;
+    const { what, idleTimeout = Infinity, idleLeft = idleTimeout, totalTimeout } = waiting.options;
     const totalLeft = Math.max(0, waiting.totalEndsAt - this.#clock.now());
-    const isTotal = totalLeft < idleTimeout;
+    const isTotal = totalLeft < idleLeft;
     const expire = (): void => {
       const limit = isTotal ? `${totalTimeout} ms in total` : `${idleTimeout} ms, and no progress was reported`;
       this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.${this.timeoutHint}`));
     };
-    waiting.timer = startLimit(this.#clock, expire, isTotal ? totalLeft : idleTimeout);
+    waiting.timer = startLimit(this.#clock, expire, isTotal ? totalLeft : idleLeft);
   }
 
   #clearTimer(waiting: Waiting): void {

@@ -1,5 +1,6 @@
-import { type LoggingMessage, loggingLevels } from "mcparley";
+import { LocalError, type LoggingMessage, loggingLevels } from "mcparley";
 import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions } from "mcparley/client";
+import { isObject } from "@mcparley/internal/is-object";
 import { safeUrl } from "@mcparley/internal/secret-values";
 import { approveTarget, resolveTarget } from "../../targets/find-target.ts";
 import { readConnection } from "../../targets/network.ts";
@@ -170,7 +171,10 @@ export async function openSession<V extends ConnectionOptions>(
     },
     onError: (error) => {
       program?.problem(error);
-      if (verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
+      // The user must know that entries are missing.
+      const isIncomplete = error instanceof LocalError && isObject(error.data) && "incompleteList" in error.data;
+      if (isIncomplete) screen.note(paragraph(error.message, screen.err));
+      else if (verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
     },
   });
   if (verbose) showConnection(client, screen);

@@ -2,7 +2,7 @@ import { link, unlessAborted } from "../../rpc/abort.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
+import { DEFAULT_IDLE_TIMEOUT, type WaitOptions } from "../../rpc/pending-requests.ts";
 import { McpError, ToolError } from "../../mcp/errors.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
 import type { Session } from "../connect/session.ts";
@@ -26,6 +26,7 @@ export const defaultTotal: number = 30 * 60_000;
 export function makeCall(core: ClientCore, { method, params }: CallRequest, options: CallOptions): Call {
   checkTimeouts(options.timeout);
   const name = nameOf(params);
+  const totalTimeout = totalOf(core, options);
   return {
     core,
     method,
@@ -34,7 +35,8 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     options,
     what: name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`,
     session: core.sessions.current,
-    endsAt: core.clock.now() + (options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal),
+    totalTimeout,
+    endsAt: core.clock.now() + (options.timeBudget?.left ?? totalTimeout),
     isSent: false,
     answers: undefined,
     pending: undefined,
@@ -45,26 +47,44 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
   };
 }
 
+/** Returns the total timeout of a call in milliseconds. */
+export function totalOf(core: ClientCore, { timeout }: CallOptions): number {
+  return timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
+}
+
 /** The timeouts of the next request of a call, or of the next wait. */
-export function limitsOf({ core, options: { timeout }, endsAt }: Call): { idleTimeout: number; totalTimeout: number } {
+export function limitsOf({ core, options: { timeout }, totalTimeout, endsAt }: Call): {
+  idleTimeout: number;
+  totalTimeout: number;
+  totalLeft: number;
+} {
   return {
     idleTimeout: timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
-    totalTimeout: Math.max(0, endsAt - core.clock.now()),
+    totalTimeout,
+    totalLeft: Math.max(0, endsAt - core.clock.now()),
   };
 }
 
 /** Waits for something that a call needs, within its timeouts. Rejects if the caller aborts the call or closes the client. */
-export async function waitFor<T>(call: Call, promise: Promise<T>): Promise<T> {
+export function waitFor<T>(call: Call, promise: Promise<T>): Promise<T> {
   const { core, what, options } = call;
-  const { waits, closing } = core;
+  const onPaused = (ms: number): void => void (call.endsAt += ms);
+  return waitWithin(core, promise, { what, ...limitsOf(call), signal: options.signal, onPaused });
+}
+
+/** Waits for a promise within time limits, which pause while a user is asked. Rejects if the client is closed. */
+export async function waitWithin<T>(
+  { waits, closing }: Pick<ClientCore, "waits" | "closing">,
+  promise: Promise<T>,
+  options: WaitOptions,
+): Promise<T> {
   const id = waits.nextId();
   promise.then(
     () => waits.settle({ jsonrpc: "2.0", id, result: {} }),
     (error: Error) => waits.fail(id, error),
   );
   if (closing.aborted) throw closing.reason;
-  const onPaused = (ms: number): void => void (call.endsAt += ms);
-  await waits.wait(id, { what, ...limitsOf(call), signal: options.signal, onPaused });
+  await waits.wait(id, options);
   return promise;
 }
 

@@ -73,8 +73,8 @@ async function follow(call: Call, result: JsonObject): Promise<JsonObject | unde
 /** Waits for the `prepare` of an extension. Its own waits have the idle limit, and this one has only the total. */
 async function preparedBy<T>(call: Call, preparing: Promise<T>): Promise<T> {
   const { core, options, what } = call;
-  const { totalTimeout: ms } = limitsOf(call);
-  const limit = { clock: core.clock, ms, message: `${what} was not sent within ${ms} ms.` };
+  const { totalLeft, totalTimeout } = limitsOf(call);
+  const limit = { clock: core.clock, ms: totalLeft, message: `${what} was not sent within ${totalTimeout} ms.` };
   const { signal, unlink } = linkWithin(limit, options.signal, core.closing);
   try {
     return await unlessAborted(preparing, signal, what);

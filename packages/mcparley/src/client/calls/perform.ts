@@ -7,8 +7,7 @@ import { mayRequireInput, completeType, inputRequiredType } from "../../mcp/inpu
 import { Method } from "../../mcp/methods.ts";
 import type { CallRecord } from "../../mcp/observe.ts";
 import type { Session } from "../connect/session.ts";
-import type { Call, CallRequest, ClientCore, Next, Step } from "../core.ts";
-import type { RequestOptions } from "../options.ts";
+import type { Call, CallOptions, CallRequest, ClientCore, Next, Step } from "../core.ts";
 import { defaultTotal, end, endOf, makeCall, nameOf, unexpectedType, waitFor } from "./call.ts";
 import { isCapable, requireSendable, requireSession } from "./check-request.ts";
 import { confirm, observe } from "./observe.ts";
@@ -52,11 +51,7 @@ function stepsOf(call: Call): Next {
 }
 
 /** Makes one call and returns its final result. */
-export async function perform(
-  core: ClientCore,
-  request: CallRequest,
-  options: RequestOptions = {},
-): Promise<JsonObject> {
+export async function perform(core: ClientCore, request: CallRequest, options: CallOptions = {}): Promise<JsonObject> {
   const call = makeCall(core, request, options);
   const startTime = core.clock.now();
   let callEnd: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
@@ -75,6 +70,7 @@ export async function perform(
     throw error;
   } finally {
     core.running.delete(call);
+    if (call.options.timeBudget) call.options.timeBudget.left = call.endsAt - core.clock.now();
     const isAnswered = typeof callEnd.code !== "string";
     call.watchers?.forEach((watcher) => watcher(call, isAnswered));
     record(core, call, { at: startTime, ...callEnd });
@@ -182,7 +178,8 @@ function wantsInput(call: Call, { resultType = completeType }: JsonObject): bool
  */
 export async function sendWithin(call: Call, session: Session | undefined): Promise<JsonObject> {
   // The timeout of the client's options is for the whole call of the user.
-  const endsAt = call.core.clock.now() + (call.options.timeout?.total ?? defaultTotal);
-  if (session) return sendRequest({ ...call, endsAt, session });
-  return repair({ ...call, endsAt }, { step: sendRequest, next: end });
+  const totalTimeout = call.options.timeout?.total ?? defaultTotal;
+  const limits = { totalTimeout, endsAt: call.core.clock.now() + totalTimeout };
+  if (session) return sendRequest({ ...call, ...limits, session });
+  return repair({ ...call, ...limits }, { step: sendRequest, next: end });
 }

@@ -36,11 +36,12 @@ function exchange(call: Call, session: Session, headers: Envelope | undefined): 
   if (call.pending) core.cache?.sending(call.pending, call.answers !== undefined);
   call.isSent = true;
   // A spread would take longer than all other work of the client for a call.
-  const { idleTimeout, totalTimeout } = limitsOf(call);
+  const { idleTimeout, totalTimeout, totalLeft } = limitsOf(call);
   const onProgress = progressOf(call);
   return session.connection.exchange(method, paramsOf(call, session), {
     idleTimeout,
     totalTimeout,
+    totalLeft,
     what,
     signal: options.signal,
     onProgress,

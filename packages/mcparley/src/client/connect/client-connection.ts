@@ -147,13 +147,24 @@ export class ClientConnection {
 
   /** Sends a request and waits for its result. */
   exchange(method: string, params: JsonObject, options: SendOptions): Promise<JsonObject> {
-    const { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, envelope, silent = false } = options;
+    const { what, signal, onProgress, onPaused, envelope, silent = false } = options;
+    const { idleTimeout, totalTimeout, idleLeft, totalLeft } = options;
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#outbound.nextId();
     this.#issuedIds = id + 1;
     options.onId?.(id);
     const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
-    const wait = { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, onAbandoned };
+    const wait = {
+      what,
+      idleTimeout,
+      totalTimeout,
+      idleLeft,
+      totalLeft,
+      signal,
+      onProgress,
+      onPaused,
+      onAbandoned,
+    };
     const answer = this.#outbound.wait(id, wait);
     if (signal?.aborted) return answer;
     if (options.wantsProgress && isObject(params._meta)) params._meta.progressToken = id;

@@ -28,6 +28,8 @@ export interface Opening {
   probeTimeout: number;
   /** Milliseconds to wait for each answer. */
   timeout: number;
+  /** The part of it that is left for the next answer. Default: all of it. */
+  timeLeft?: number;
   signal: AbortSignal;
   /** Called with the end of a connection that is closed after the signal was aborted. */
   closing: (end: Promise<void>) => void;
@@ -41,6 +43,8 @@ export interface Handshake {
   revision: Revision;
   /** Milliseconds to wait for the answer. */
   timeout: number;
+  /** The part of it that is left. Default: all of it. */
+  timeLeft?: number;
   signal: AbortSignal | undefined;
 }
 
@@ -50,9 +54,9 @@ export interface Handshake {
  * Throws `unsupported_revision`, with the versions of the server in `data.supported`, if it does not support the revision.
  */
 export async function discover(connection: ClientConnection, handshake: Handshake): Promise<Negotiated> {
-  const { revision, offer, timeout, signal } = handshake;
+  const { revision, offer, timeout, timeLeft, signal } = handshake;
   const params = { _meta: modernMeta(revision, offer) };
-  const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };
+  const options = { what: "Connecting", idleTimeout: timeout, idleLeft: timeLeft, signal, silent: true };
   const result = await connection.exchange(Method.discover, params, options);
   const versions = result.supportedVersions;
   if (!isStrings(versions)) {

@@ -40,7 +40,12 @@ export interface TransportFactory {
    *
    * Rejects if the server has that transport but cannot be used.
    */
-  openOlder?(options: { refused?: Transport; signal: AbortSignal | undefined }): Promise<Transport | undefined>;
+  openOlder?(options: {
+    refused?: Transport;
+    signal: AbortSignal | undefined;
+    /** Maximum milliseconds until the server has opened it. */
+    ms: number;
+  }): Promise<Transport | undefined>;
 }
 
 /** The part of a reply that has arrived. */

@@ -138,7 +138,8 @@ function excludesHttpSse(failure: unknown): boolean {
 async function openHttpSse(opening: Opening, refusedTransport?: Transport): Promise<Opened | undefined> {
   const { transports, signal, revision } = opening;
   const options = refusedTransport ? { refused: refusedTransport, signal } : { signal };
-  const transport = await withRetries(opening, async () => transports.openOlder?.(options)).catch((error: unknown) => {
+  const openOlder = async (ms: number): Promise<Transport | undefined> => transports.openOlder?.({ ...options, ms });
+  const transport = await withRetries(opening, openOlder).catch((error: unknown) => {
     // Some servers answer unknown requests with 500.
     if (refusedTransport && statusOf(error) === 500) return undefined;
     throw error;

@@ -52,8 +52,8 @@ export async function closedOnFailure(
     return { ...(await handshake()), connection };
   } catch (error) {
     const connectionEnd = connection.close().catch(() => {});
-    // A process may take seconds to end. A caller that aborts does not wait for it.
-    if (signal.aborted) closing(connectionEnd);
+    // A process may take seconds to end. A caller that aborts, or whose time is over, does not wait for it.
+    if (signal.aborted || hasCode(error, "timeout")) closing(connectionEnd);
     else await connectionEnd;
     throw error;
   }
@@ -91,7 +91,7 @@ export function discoverWithRetries(
   connection: ClientConnection,
   { attempt, ...opening }: HandshakeWithRetries & Attempt,
 ): Promise<Negotiated> {
-  return withRetries(opening, (timeout) => discover(connection, { ...opening, timeout }), attempt);
+  return withRetries(opening, (timeLeft) => discover(connection, { ...opening, timeLeft }), attempt);
 }
 
 /** Sends `initialize`, and again if the server is busy. */
@@ -99,7 +99,7 @@ export function initializeWithRetries(
   connection: ClientConnection,
   opening: HandshakeWithRetries & { exactly?: boolean },
 ): Promise<Negotiated> {
-  return withRetries(opening, (timeout) => initialize(connection, { ...opening, timeout }));
+  return withRetries(opening, (timeLeft) => initialize(connection, { ...opening, timeLeft }));
 }
 
 /**
@@ -109,11 +109,11 @@ export function initializeWithRetries(
  * None of these failures depends on the revision of the server.
  */
 export async function withRetries<T>(
-  { transports, clock, signal, timeout }: Omit<Opening, "revision">,
-  send: (timeout: number) => Promise<T>,
-  firstAttempt: Promise<T> = send(timeout),
+  { transports, clock, signal, timeout, timeLeft = timeout }: Omit<Opening, "revision">,
+  send: (timeLeft: number) => Promise<T>,
+  firstAttempt: Promise<T> = send(timeLeft),
 ): Promise<T> {
-  const end = clock.now() + timeout;
+  const end = clock.now() + timeLeft;
   const backoff = new Backoff(clock, signal);
   let attempt = firstAttempt;
   for (let retries = 0; ; retries++) {
@@ -142,14 +142,14 @@ function retriesAfter(error: unknown): number {
  */
 export async function initialize(
   connection: ClientConnection,
-  { revision, exactly = false, offer, timeout, signal }: Handshake & { exactly?: boolean },
+  { revision, exactly = false, offer, timeout, timeLeft, signal }: Handshake & { exactly?: boolean },
 ): Promise<Negotiated> {
   const params = {
     protocolVersion: revision.version,
     capabilities: offer.capabilities("legacy"),
     clientInfo: encodeInfo(revision, offer.info),
   };
-  const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };
+  const options = { what: "Connecting", idleTimeout: timeout, idleLeft: timeLeft, signal, silent: true };
   const result = await connection.exchange(Method.initialize, params, options);
   const serverRevision = findRevision(result.protocolVersion);
   if (serverRevision?.kind !== "legacy" || (exactly && serverRevision !== revision)) {

@@ -44,7 +44,7 @@ export async function probeStream(
     }
     return await firstOfBoth(discovering, connection, {
       ...opening,
-      timeout: timeout - probeTimeout,
+      timeLeft: timeout - probeTimeout,
       signal: requests.signal,
     });
   } finally {

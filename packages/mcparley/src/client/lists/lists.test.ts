@@ -3,11 +3,12 @@ import { readPromptMessages, readResourceContents } from "../../mcp/read-content
 import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
-import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
+import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
+import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
-import type { ConnectOptions } from "../options.ts";
+import type { ConnectOptions, Timeouts } from "../options.ts";
 import type { Client } from "../client.ts";
-import { listOf } from "./list-pages.ts";
+import { type PagedList, listOf } from "./list-pages.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../open-client.ts";
 
@@ -63,9 +64,32 @@ test("custom cursors of real servers are followed on every revision", async () =
   }
 });
 
+/** A list of tools whose pages a function returns. It throws the error of the server. */
+function listOver(
+  page: (cursor: string | undefined) => JsonObject,
+  report: (error: Error) => void,
+): PagedList<JsonObject> {
+  return listOf<JsonObject>(() => ({
+    method: "tools/list",
+    member: "tools",
+    key: "name",
+    read: (entry) => entry,
+    report,
+    forget: () => {},
+    fetch: async (cursor) => page(cursor),
+  }));
+}
+
 describe("a list that does not end", () => {
+  /** Expects that a list ended early, and why. */
+  const expectIncomplete = (errors: readonly Error[], code: string, reason: string): void => {
+    expect(errors).toEqual([expect.objectContaining({ code, message: expect.stringContaining(reason) })]);
+    expect(errors[0]).toMatchObject({ data: { incompleteList: expect.any(String) } });
+    expect(errors[0]?.message).toContain("is incomplete; the entries that were read are used.");
+  };
+
   test.each(["listTools", "listPrompts", "listResources", "listResourceTemplates"] as const)(
-    "%s is stopped when its pages exceed `maxListBytes`, which the error names",
+    "%s ends when its pages exceed `maxListBytes`, which the report names",
     async (list) => {
       const page = (request: number): JsonObject => {
         const entry = { name: `é${request}`, uri: "a:b", uriTemplate: "a:{b}", inputSchema, title: "x".repeat(1000) };
@@ -73,23 +97,25 @@ describe("a list that does not end", () => {
         const members = { tools: entries, prompts: entries, resources: entries, resourceTemplates: entries };
         return { ...members, nextCursor: String(request) };
       };
-      const { client, asked } = await paged((_, request) => page(request), "stream", { maxListBytes: 50_000 });
-      const all = client[list]().all();
-      await expect(all).rejects.toMatchObject({
-        code: "too_large",
-        message: expect.stringContaining("is longer than 50000 bytes (option `maxListBytes`)"),
-      });
-      expect(asked.length).toBe(Math.floor(50_000 / Buffer.byteLength(JSON.stringify(page(10)))) + 1);
+      const { client, asked, errors } = await paged((_, request) => page(request), "stream", { maxListBytes: 50_000 });
+      const all = await client[list]().all();
+      expectIncomplete(errors, "too_large", "It is longer than 50000 bytes. Raise the option maxListBytes.");
+      // Resources and templates have the same URI on each page, and each is returned once.
+      const isNamed = list === "listTools" || list === "listPrompts";
+      const pages = Math.floor(50_000 / Buffer.byteLength(JSON.stringify(page(10))));
+      expect(all).toHaveLength(isNamed ? pages : 1);
+      expect(asked.length).toBe(pages + 1);
     },
   );
 
-  test("is stopped after 64 MiB by default", async () => {
+  test("ends after 64 MiB by default", async () => {
     const title = "x".repeat(4 * 2 ** 20);
-    const { client, asked } = await paged((_, request) => ({
-      tools: [{ name: "a", inputSchema, title }],
+    const { client, asked, errors } = await paged((_, request) => ({
+      tools: [{ name: String(request), inputSchema, title }],
       nextCursor: String(request),
     }));
-    await expect(client.listTools().all()).rejects.toThrow("67108864 bytes");
+    expect(await client.listTools().all()).toHaveLength(15);
+    expectIncomplete(errors, "too_large", "67108864 bytes");
     expect(asked.length).toBe(16);
   });
 
@@ -103,6 +129,7 @@ describe("a list that does not end", () => {
     const list = listOf<JsonObject>(() => ({
       method: "tools/list",
       member: "tools",
+      key: "name",
       maxBytes: 4_000,
       read: (entry) => entry,
       report: () => {},
@@ -119,37 +146,162 @@ describe("a list that does not end", () => {
     expect(await list.all()).toHaveLength(3);
   });
 
-  test("is stopped after 1,000 pages", async () => {
-    const { client, asked } = await paged((_, request) => ({ tools: [], nextCursor: String(request) }));
-    await expect(client.listTools().all()).rejects.toMatchObject({
-      code: "too_large",
-      message: expect.stringContaining("The list of tools/list is longer than 1000 pages"),
+  test.each([false, true])("has its first page whatever its size, with further pages: %s", async (isIterated) => {
+    const { client, errors, asked } = await paged(() => ({ tools: named("a", "b"), nextCursor: "1" }), "stream", {
+      maxListBytes: 1,
     });
+    const names: string[] = [];
+    if (isIterated) for await (const { name } of client.listTools()) names.push(name);
+    else names.push(...(await client.listTools().all()).map(({ name }) => name));
+    expect(names).toEqual(["a", "b"]);
+    expect(asked).toEqual([undefined]);
+    expectIncomplete(errors, "too_large", "1 bytes");
+  });
+
+  test("ends after 1,000 pages", async () => {
+    const { client, asked, errors } = await paged((_, request) => ({
+      tools: named(`t${request}`),
+      nextCursor: String(request),
+    }));
+    expect(await client.listTools().all()).toHaveLength(1000);
+    expectIncomplete(errors, "too_large", "It is longer than 1000 pages.");
     expect(asked.length).toBe(1000);
   });
 
-  test("is stopped after 100,000 entries", async () => {
-    const page = named(...Array.from({ length: 50_000 }, (_, index) => String(index)));
-    const { client, asked } = await paged((_, request) => ({ tools: page, nextCursor: String(request) }));
-    await expect(client.listTools().all()).rejects.toThrow("100000 entries");
-    expect(asked.length).toBe(3);
+  test("ends after 100,000 entries, and an entry more is left out", async () => {
+    for (const extra of [0, 1]) {
+      const page = (request: number): JsonObject[] =>
+        named(...Array.from({ length: 50_000 + (request === 2 ? extra : 0) }, (_, index) => `${request}-${index}`));
+      const { client, errors } = await paged((cursor, request) => ({
+        tools: page(request),
+        ...(cursor === undefined && { nextCursor: "2" }),
+      }));
+      expect(await client.listTools().all()).toHaveLength(100_000);
+      if (extra === 0) expect(errors).toEqual([]);
+      else expectIncomplete(errors, "too_large", "100000 entries");
+    }
   });
 
-  test("fails if a cursor is repeated", async () => {
-    const { client } = await paged((cursor) => ({ tools: named("x"), nextCursor: cursor === "a" ? "b" : "a" }));
-    await expect(client.listTools().all()).rejects.toThrow("the same cursor of tools/list twice");
+  const broken: readonly (readonly [why: string, list: (cursor: string | undefined) => JsonObject, code: string])[] = [
+    ["the same cursor twice", () => ({ tools: named("a", "b"), nextCursor: "x" }), "invalid_message"],
+    [
+      "the same cursor twice",
+      (cursor) => ({ tools: named("a", "b"), nextCursor: cursor === "x" ? "y" : "x" }),
+      "invalid_message",
+    ],
+    ["is not a string", () => ({ tools: named("a", "b"), nextCursor: 5 }), "invalid_message"],
+    [
+      'must contain an array "tools"',
+      (cursor) => (cursor === undefined ? { tools: named("a", "b"), nextCursor: "x" } : {}),
+      "invalid_message",
+    ],
+    [
+      "The server refuses its own cursor",
+      (cursor) => {
+        if (cursor !== undefined) throw new ProtocolError(-32602, "no such cursor");
+        return { tools: named("a", "b"), nextCursor: "x" };
+      },
+      "invalid_message",
+    ],
+  ];
+  test.each(broken)("has the entries that were read, once each: %s", async (why, list, code) => {
+    const errors: Error[] = [];
+    const reading = listOver(list, (error) => errors.push(error));
+    expect((await reading.all()).map(({ name }) => name)).toEqual(["a", "b"]);
+    expectIncomplete(errors, code, why);
+    errors.length = 0;
+    const names: unknown[] = [];
+    for await (const { name } of reading) names.push(name);
+    expect(names).toEqual(["a", "b"]);
+    expectIncomplete(errors, code, why);
+  });
+
+  test("does not prove that a tool is missing, and is not read again for each call", async () => {
+    const { client, asked } = await paged(() => ({ tools: named("a"), nextCursor: "x" }), "http");
+    for (let call = 0; call < 2; call++) {
+      const caller = new AbortController();
+      const calling = client.callTool("b", {}, { signal: caller.signal });
+      calling.catch(() => {});
+      await flushPromises();
+      caller.abort();
+      await expect(calling).rejects.toMatchObject({ code: "aborted" });
+    }
+    expect(asked).toHaveLength(2);
+  });
+
+  test("is rejected for a failure that may be over at the next attempt", async () => {
+    const errors: Error[] = [];
+    const failing = (cursor: string | undefined): JsonObject => {
+      if (cursor !== undefined) throw new ProtocolError(-32603, "The database is locked.");
+      return { tools: named("a"), nextCursor: "x" };
+    };
+    const reading = listOver(failing, (error) => errors.push(error)).all();
+    await expect(reading).rejects.toThrow("The database is locked.");
+    expect(errors).toEqual([]);
   });
 
   test.each([
-    [{ tools: [], nextCursor: 5 }, '"nextCursor" of tools/list is not a string'],
     [{ tools: {} }, 'must contain an array "tools"'],
     [{}, 'must contain an array "tools"'],
-  ])("is rejected if a page is invalid: %j", async (page, why) => {
+  ])("is rejected if its first page is invalid: %j", async (page, why) => {
     const { client } = await paged(() => page);
     await expect(client.listTools().all()).rejects.toMatchObject({
       code: "invalid_message",
       message: expect.stringContaining(why),
     });
+  });
+});
+
+describe("the time of a list", () => {
+  /** Reads a list whose pages take some time each, and which does not end. */
+  async function slowList(timeout: Timeouts, pageMs: number) {
+    const clock = fakeClock();
+    const peer = legacyPeer();
+    const errors: Error[] = [];
+    const onError = (error: Error): void => void errors.push(error);
+    const client = await openClient(peerTransports(peer), { revision: "2025-11-25", clock, onError });
+    const reading = client.listTools({ timeout }).all();
+    const outcome = reading.then(
+      (tools) => tools.map(({ name }) => name),
+      (error: Error) => error,
+    );
+    await peer.notification("notifications/initialized");
+    for (let page = 0; page < 4; page++) {
+      const request = await peer.request("tools/list");
+      await clock.advance(pageMs);
+      peer.answer(request, { tools: named(`t${page}`), nextCursor: String(page) });
+      await flushPromises();
+      if (peer.arrived.some(({ message }) => "method" in message && message.method === "notifications/cancelled"))
+        break;
+    }
+    return { outcome: await outcome, errors };
+  }
+
+  test("is limited by timeout.total over all pages", async () => {
+    const { outcome, errors } = await slowList({ total: 1_000 }, 300);
+    expect(outcome).toEqual(["t0", "t1", "t2"]);
+    expect(errors).toMatchObject([{ code: "timeout", message: expect.stringContaining("within 1000 ms in total") }]);
+  });
+
+  test("is limited by timeout.idle for each page", async () => {
+    expect((await slowList({ idle: 200 }, 300)).outcome).toMatchObject({ code: "timeout" });
+  });
+
+  test("does not contain the time in which the caller uses the entries", async () => {
+    const clock = fakeClock();
+    const next: Record<string, string | undefined> = { first: "1", 1: "2" };
+    const answer = ({ params }: { params?: JsonObject }): JsonObject => {
+      const cursor = typeof params?.cursor === "string" ? params.cursor : "first";
+      return { tools: named(cursor), nextCursor: next[cursor] };
+    };
+    const peer = legacyPeer({ answers: { "tools/list": answer } });
+    const client = await openClient(peerTransports(peer), { revision: "2025-11-25", clock });
+    const names: string[] = [];
+    for await (const { name } of client.listTools({ timeout: { total: 1_000 } })) {
+      names.push(name);
+      await clock.advance(60_000);
+    }
+    expect(names).toEqual(["first", "1", "2"]);
   });
 });
 
@@ -297,7 +449,8 @@ describe("the cache", () => {
 
   test("is not used for pages after a cursor that the server refuses, and each entry is returned once", async () => {
     const peer = modernPeer();
-    const client = await openClient(peerTransports(peer));
+    const errors: Error[] = [];
+    const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error) });
     const list = client.listPrompts().all();
     const prompts = (...names: string[]): JsonObject => ({ prompts: names.map((name) => ({ name })), ttlMs: 60_000 });
     peer.answer(await peer.request("prompts/list"), { ...prompts("a", "b"), nextCursor: "2" });
@@ -314,7 +467,8 @@ describe("the cache", () => {
     const second = await peer.request("prompts/list");
     expect(second.params?.cursor).toBe("3");
     peer.refuse(second, { code: -32602, message: "Invalid cursor again" });
-    await expect(iterating).rejects.toMatchObject({ code: -32602, message: "Invalid cursor again" });
+    await iterating;
+    expect(errors).toMatchObject([{ message: expect.stringContaining("Invalid cursor again") }]);
     expect(names).toEqual(["a", "b", "c"]);
     void client
       .listPrompts()

@@ -3,9 +3,10 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Tool } from "../../mcp/tools.ts";
-import type { RequestOptions } from "../options.ts";
 import type { ClientCore } from "../core.ts";
+import type { RequestOptions } from "../options.ts";
 import { type KnownTool, type Listing, headersOf } from "../calls/known-tools.ts";
+import { totalOf } from "../calls/call.ts";
 import { type PagedList, type ListSource, listOf, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "../calls/perform.ts";
 import { listedWithSafeIcons } from "./safe-icons.ts";
@@ -32,6 +33,7 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
   const source = listSource<Tool>(core, options, {
     method: Method.listTools,
     member: "tools",
+    key: "name",
     read(entry) {
       requireStrings(entry, "name");
       if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
@@ -51,7 +53,10 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
         tools.beginPage(reading.listing, page);
         return page;
       },
-      complete: () => tools.complete(reading.listing),
+      complete(isWhole: boolean) {
+        if (isWhole) tools.complete(reading.listing);
+        else tools.giveUp(reading.listing.generation);
+      },
     },
   };
   return reading;
@@ -59,8 +64,10 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
 
 type PlainList = typeof Method.listPrompts | typeof Method.listResources | typeof Method.listResourceTemplates;
 
-/** The lists without further steps. `member` of the result has the entries. `strings` are the members of an entry that must be strings. */
-const plainLists: Readonly<Record<PlainList, { member: string; strings: readonly string[] }>> = {
+/** The lists without further steps. `member` of the result has the entries. `strings` are the members of an entry that must be strings, its key first. */
+const plainLists: Readonly<
+  Record<PlainList, { member: string; strings: readonly [key: string, ...others: string[]] }>
+> = {
   [Method.listPrompts]: { member: "prompts", strings: ["name"] },
   [Method.listResources]: { member: "resources", strings: ["uri", "name"] },
   [Method.listResourceTemplates]: { member: "resourceTemplates", strings: ["uriTemplate", "name"] },
@@ -69,18 +76,19 @@ const plainLists: Readonly<Record<PlainList, { member: string; strings: readonly
 /** Returns a list of prompts, of resources or of resource templates. */
 export function listEntries<T>(core: ClientCore, method: PlainList, options: RequestOptions): PagedList<T> {
   const { member, strings } = plainLists[method];
+  const [key] = strings;
   const read = (entry: JsonObject): T => {
     requireStrings(entry, ...strings);
     return entry as T;
   };
-  return listOf(() => listSource(core, options, { method, member, read }));
+  return listOf(() => listSource(core, options, { method, member, key, read }));
 }
 
 /** Makes the source of a list. Its pages are results of calls, and its entries have only safe icons. */
 function listSource<T>(
   core: ClientCore,
   options: RequestOptions,
-  source: Pick<ListSource<T>, "method" | "member" | "read">,
+  source: Pick<ListSource<T>, "method" | "member" | "key" | "read">,
 ): ListSource<T> {
   const { method, read } = source;
   const readValid = (entry: JsonObject): Awaitable<T> =>
@@ -90,11 +98,16 @@ function listSource<T>(
         core.report(new LocalError("invalid_message", message));
       }),
     );
+  // The total timeout is for all pages. The time in which the caller uses the entries does not count.
+  const timeBudget = { left: totalOf(core, options) };
   return {
     ...source,
     maxBytes: core.options.maxListBytes,
     read: (entry) => readValid(listedWithSafeIcons(core, method, entry)),
-    fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
+    fetch(cursor) {
+      const params = cursor === undefined ? {} : { cursor };
+      return perform(core, { method, params }, { ...options, timeBudget });
+    },
     report: (error) => core.report(error),
     forget: () => core.cache?.forget(method),
   };

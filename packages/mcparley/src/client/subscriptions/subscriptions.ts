@@ -8,7 +8,7 @@ import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { brokenName } from "../calls/check-request.ts";
-import { defaultTotal } from "../calls/call.ts";
+import { totalOf, waitWithin } from "../calls/call.ts";
 import type { ClientCore, OpenSubscriptions } from "../core.ts";
 import type { ClientConnection } from "../connect/client-connection.ts";
 import { doubtOf } from "../connect/revision-errors.ts";
@@ -72,7 +72,7 @@ export class Subscriptions implements OpenSubscriptions {
       idle,
       onChange: (change) => guarded(() => onChange(change), core.report),
     });
-    const total = options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
+    const total = totalOf(core, options);
     const message = `${Method.listen} was not acknowledged within ${total} ms in total.`;
     const opening = linkWithin({ clock: core.clock, ms: total, message }, options.signal, state.life.signal);
     this.#open.add(state);
@@ -162,7 +162,8 @@ export class Subscriptions implements OpenSubscriptions {
   /** Opens a subscription, in the current session or in a new one. A session that the server no longer has is replaced once. */
   async #begin(state: SubscriptionState, signal: AbortSignal, isSecond = false): Promise<Opened> {
     const { sessions } = this.#core;
-    const session = await unlessAborted(sessions.ensure(), signal, Method.listen);
+    const limit = { what: Method.listen, idleTimeout: state.idle, signal };
+    const session = await waitWithin(this.#core, sessions.ensure(), limit);
     state.connection = session.connection;
     state.id = undefined;
     const open = session.revision.kind === "modern" ? listenModern : listenLegacy;

@@ -13,7 +13,7 @@ import { deliverEvent, readEvents } from "./sse.ts";
 import type { HttpReply, ReplyBody } from "./reply.ts";
 import { sendUntilAccepted, untilAccepted } from "./until-accepted.ts";
 
-/** Milliseconds for the server to open its stream and to name its endpoint. */
+/** Maximum milliseconds for the server to open its stream and to name its endpoint. */
 const ENDPOINT_MS = 10_000;
 /** The name of a response in error messages. */
 const answerName = "a response";
@@ -28,16 +28,17 @@ const answerName = "a response";
  */
 export async function openHttpSse(
   settings: HttpSettings,
-  signal: AbortSignal | undefined,
+  { signal, ms }: { signal: AbortSignal | undefined; ms: number },
 ): Promise<Transport | undefined> {
   const { clock } = settings;
+  const limit = Math.min(ENDPOINT_MS, ms);
   const lifetime = new AbortController();
   const abort = (): void => lifetime.abort(routineEnd);
   signal?.addEventListener("abort", abort);
-  let timer = clock.setTimeout(abort, ENDPOINT_MS);
+  let timer = clock.setTimeout(abort, limit);
   const pause = (): (() => void) => {
     clock.clearTimeout(timer);
-    return () => (timer = clock.setTimeout(abort, ENDPOINT_MS));
+    return () => (timer = clock.setTimeout(abort, limit));
   };
   let isOpen = false;
   try {

@@ -305,11 +305,11 @@ export function httpTransports(target: HttpTarget): TransportFactory {
     extension: target.auth?.extension,
     credentials: settings.auth?.credentials,
     open: () => new HttpTransport(settings),
-    async openOlder({ refused: refusedTransport, signal }) {
+    async openOlder({ refused: refusedTransport, ...limits }) {
       if (refusedTransport && !(refusedTransport instanceof HttpTransport && refusedTransport.mayBeHttpSse))
         return undefined;
       const { openHttpSse } = await loadLegacy();
-      return openHttpSse(settings, signal);
+      return openHttpSse(settings, limits);
     },
   };
 }

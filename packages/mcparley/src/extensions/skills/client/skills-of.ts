@@ -146,6 +146,7 @@ function listSkills(
     return {
       method: SkillMethod.list,
       member: "skills",
+      key: "uri",
       async fetch(cursor) {
         settingsOf(client, SkillMethod.list);
         // A reading starts again with the first page if the server refuses a cursor.
@@ -172,6 +173,7 @@ function listDirectory(
   return listOf(() => ({
     method: SkillMethod.readDirectory,
     member: "resources",
+    key: "uri",
     async fetch(cursor) {
       if (settingsOf(client, SkillMethod.readDirectory).directoryRead !== true) {
         throw notCapable(SkillMethod.readDirectory, '"directoryRead" of the extension');
