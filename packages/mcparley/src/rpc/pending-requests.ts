@@ -54,8 +54,8 @@ interface Waiting {
  * `"1"` never settles `1`.
  */
 export class PendingRequests {
-  /** A likely reason for timeouts, which is appended to their messages. Starts with a space. */
-  timeoutHint = "";
+  /** The last fault of the peer, and the requests that it may concern: those with a smaller id. */
+  #fault: { readonly text: string; readonly nextId: number } | undefined;
   readonly #waiting = new Map<RequestId, Waiting>();
   readonly #clock: Clock;
   #nextId = 0;
@@ -67,6 +67,11 @@ export class PendingRequests {
   /** The number of requests without a response. */
   get size(): number {
     return this.#waiting.size;
+  }
+
+  /** Notes a fault of the peer, such as a response with a wrong id. The errors of requests that wait for a response name it. */
+  noteFault(text: string): void {
+    this.#fault = { text, nextId: this.#nextId };
   }
 
   /** Returns an unused id. It is also the progress token of its request. */
@@ -109,16 +114,25 @@ export class PendingRequests {
     return true;
   }
 
-  /** Rejects one request with a local error. Returns false if it has settled already. */
-  fail(id: RequestId, error: Error): boolean {
+  /**
+   * Rejects one request with a local error. Returns false if it has settled already. With `namesFault` the message also has the fault of
+   * the peer since the request was made.
+   */
+  fail(id: RequestId, error: Error, namesFault: boolean = false): boolean {
     const waiting = this.#take(id);
-    waiting?.reject(error);
+    waiting?.reject(namesFault && error instanceof LocalError ? this.#withFault(id, error) : error);
     return waiting !== undefined;
   }
 
   /** Rejects all requests, for example after the end of the connection. */
-  failAll(error: Error): void {
-    for (const id of this.#waiting.keys()) this.fail(id, error);
+  failAll(error: Error, namesFault: boolean = false): void {
+    for (const id of this.#waiting.keys()) this.fail(id, error, namesFault);
+  }
+
+  #withFault(id: RequestId, error: LocalError): LocalError {
+    const fault = this.#fault;
+    if (!fault || typeof id !== "number" || id >= fault.nextId) return error;
+    return new LocalError(error.code, `${error.message} ${fault.text}`, { cause: error.cause, data: error.data });
   }
 
   /** Passes progress to its request and restarts the idle limit. Returns false if no request has this token. */
@@ -183,7 +197,7 @@ export class PendingRequests {
     const isTotal = totalLeft < idleLeft;
     const expire = (): void => {
       const limit = isTotal ? `${totalTimeout} ms in total` : `${idleTimeout} ms, and no progress was reported`;
-      this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.${this.timeoutHint}`));
+      this.#abandon(id, this.#withFault(id, new LocalError("timeout", `${what} was not answered within ${limit}.`)));
     };
     waiting.timer = startLimit(this.#clock, expire, isTotal ? totalLeft : idleLeft);
   }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
 import { expect, test } from "vitest";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
-import { LineLimit, LineReader } from "./lines.ts";
+import { LineLimit, LineReader, jsonLines } from "./lines.ts";
 
 interface Seen {
   lines: string[];
@@ -97,6 +97,27 @@ test("bytes that are not UTF-8 are reported, and a valid replacement character i
   const seen = read([Buffer.from([0x61, 0xff, 0x0a]), Buffer.from("\uFFFD\n")]);
   expect(seen.dropped).toEqual([{ reason: "not_utf8", bytes: 2, head: "a\uFFFD" }]);
   expect(seen.lines).toEqual(["\uFFFD"]);
+});
+
+test.each([
+  ["a line that is not JSON", "Started with --api-key s3cr3t-value\n", "A line is not JSON"],
+  ["the end of the input", "Started with --api-key s3cr3t-value", "The input ended inside a line"],
+  [
+    "a line that is cut off in the error",
+    `Authorization: Bearer s3cr3t-value${"x".repeat(200)}\n`,
+    "A line is not JSON",
+  ],
+])("the error of %s contains no secret", (_, text, why) => {
+  const errors: Error[] = [];
+  const reader = new LineReader(
+    new LineLimit(undefined),
+    jsonLines({ message: () => {}, malformed: (error) => errors.push(error) }, new LineLimit(undefined)),
+  );
+  reader.push(Buffer.from(text));
+  reader.end();
+  expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining(why)]);
+  expect(errors[0]?.message).toContain("[redacted]");
+  expect(errors[0]?.message).not.toContain("s3cr3t");
 });
 
 test("an incomplete line at the end of input is reported", () => {

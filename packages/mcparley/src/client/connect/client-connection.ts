@@ -1,5 +1,5 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, hasCode } from "../../rpc/errors.ts";
 import { PendingRequests, type WaitOptions } from "../../rpc/pending-requests.ts";
 import {
   type JsonObject,
@@ -117,7 +117,7 @@ export class ClientConnection {
         this.#closeIfIdle();
       },
       failed: (id, error) => {
-        this.#outbound.fail(id, error);
+        this.#outbound.fail(id, error, hasCode(error, "closed", "invalid_message"));
         this.#closeIfIdle();
       },
       waits: (id) => {
@@ -130,7 +130,7 @@ export class ClientConnection {
       },
       malformed: (error) => {
         // The likely cause if a request is not answered: a server that prints to stdout.
-        this.#outbound.timeoutHint ||= ` The server sent an invalid message: ${error.message}`;
+        this.#outbound.noteFault(`The server sent an invalid message: ${error.message}`);
         this.#handlers.report(error);
       },
       interrupted: (cause) => {
@@ -140,7 +140,7 @@ export class ClientConnection {
       sessionLost: (cause) => this.retire(toLocalError(cause)),
       closed: (cause) => {
         this.wasLost = this.#ended === undefined;
-        this.#end(toLocalError(cause));
+        this.#end(toLocalError(cause), true);
       },
     });
   }
@@ -238,7 +238,7 @@ export class ClientConnection {
           `The server sent an invalid message: ${classification.reason}.`,
         );
         const { id } = classification;
-        if (id === undefined || !this.#outbound.fail(id, error)) this.#handlers.report(error);
+        if (id === undefined || !this.#outbound.fail(id, error)) this.#reportFault(error);
       }
     }
   }
@@ -249,7 +249,13 @@ export class ClientConnection {
     if (id !== undefined && this.#abandoned.delete(id)) return;
     const detail = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
     const message = `The server sent a response with the unknown id ${JSON.stringify(id)}.${detail}`;
-    this.#handlers.report(new LocalError("invalid_message", message));
+    this.#reportFault(new LocalError("invalid_message", message));
+  }
+
+  /** Reports a message that may be meant as the response to a request. The error of that request names it as well. */
+  #reportFault(error: LocalError): void {
+    this.#outbound.noteFault(error.message);
+    this.#handlers.report(error);
   }
 
   #handleRequest(request: JsonRpcRequest): void {
@@ -300,11 +306,11 @@ export class ClientConnection {
     void this.close(sessionReplaced()).catch(() => {});
   }
 
-  #end(reason: LocalError): void {
+  #end(reason: LocalError, namesFault: boolean = false): void {
     if (this.#ended) return;
     this.#ended = reason;
     this.#incoming?.end(reason);
-    this.#outbound.failAll(reason);
+    this.#outbound.failAll(reason, namesFault);
     this.#lose(reason);
   }
 

@@ -127,7 +127,9 @@ test.each([
   ["a call", modern(1), undefined],
   ["a subscription", { ...modern(1), method: "subscriptions/listen" }, "high"],
   ["a response", answer, "high"],
-  ["a notification", { jsonrpc: "2.0", method: "notifications/roots/list_changed" }, "high"],
+  ["the end of the handshake", { jsonrpc: "2.0", method: "notifications/initialized" }, "high"],
+  ["a change", { jsonrpc: "2.0", method: "notifications/roots/list_changed" }, undefined],
+  ["a custom notification", { jsonrpc: "2.0", method: "com.example/moved" }, undefined],
 ] as const)("%s has a high priority only if pending calls may depend on it", async (_, message, priority) => {
   const { send, next } = openTransport();
   void send(message);

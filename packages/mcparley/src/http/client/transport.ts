@@ -32,6 +32,9 @@ const loadLegacy = (): Promise<typeof Legacy> => import("./legacy.ts");
 /** The statuses with which a server of HTTP+SSE may refuse a POST to the URL of its stream. */
 const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
 
+/** The notifications that do not wait for a free connection, because requests wait for them. Responses do not wait either. */
+const urgentNotifications: ReadonlySet<string> = new Set([Notification.initialized, Notification.cancelled]);
+
 /**
  * The client's Streamable HTTP transport for all revisions that have it. Each message is a POST.
  *
@@ -251,7 +254,7 @@ class HttpTransport implements Transport {
     try {
       if (this.#session?.initialization) await this.#session.initialization;
       const outgoing = this.#outgoing(message, envelope, signal);
-      outgoing.isUrgent = true;
+      outgoing.isUrgent = !("method" in message) || urgentNotifications.has(message.method);
       const response = await sendHttp(this.#settings, outgoing);
       const what = "method" in message ? message.method : "a response";
       const session = this.#namedSession;

@@ -456,6 +456,27 @@ describe("a failure", () => {
     expect(uncaught.mock.calls).toEqual([]);
   });
 
+  test(
+    "to send the rest of a body, after the response, leaves the connection to no other request",
+    { timeout: 30_000 },
+    async () => {
+      const sockets: Socket[] = [];
+      const host = await accept((socket) => {
+        sockets.push(socket);
+        socket.once("data", () => {
+          // The first connection reads nothing more. A second request on it would wait without end.
+          if (sockets.length === 1) socket.pause();
+          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        });
+      });
+      const send = createSender();
+      const url = new URL(`http://${host}/mcp`);
+      expect(await (await send(url, post("x".repeat(30 * 1024 * 1024)))).text()).toBe("ok");
+      expect(await (await send(url, post())).text()).toBe("ok");
+      expect(sockets).toHaveLength(2);
+    },
+  );
+
   test("of a reused connection is closed, and the request is not repeated", async () => {
     const received: string[] = [];
     const at = await accept((socket) => {
