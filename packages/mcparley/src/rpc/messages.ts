@@ -138,17 +138,13 @@ function classifyResponse(value: JsonObject, id: RequestId | undefined): Classif
     return { kind: "response", message: value as unknown as JsonRpcFailure };
   }
   if (id === undefined && "result" in value && "id" in value) {
-    return invalid(`the "id" of a response must be that of its request, not ${shortJson(value.id)}`, undefined);
+    return invalid(`the "id" of a response must be that of its request, not ${JSON.stringify(value.id)?.slice(0, 100)}`, undefined);
   }
   if (id === undefined || !("result" in value)) {
     return invalid('a message needs a "method", or an "id" with a "result" or an "error"', id);
   }
   if (!isObject(value.result)) return invalid('"result" must be an object', id);
   return { kind: "response", message: value as unknown as JsonRpcSuccess };
-}
-
-function shortJson(value: unknown): string {
-  return String(JSON.stringify(value)).slice(0, 100);
 }
 
 function invalid(reason: string, id: RequestId | undefined): Classified {

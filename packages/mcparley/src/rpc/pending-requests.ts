@@ -54,7 +54,7 @@ interface Waiting {
  * `"1"` never settles `1`.
  */
 export class PendingRequests {
-  /** The last fault of the peer, and the requests that it may concern: those with a smaller id. */
+  /** A fault of the peer, and the requests that it may concern: those with a smaller id. */
   #fault: { readonly text: string; readonly nextId: number } | undefined;
   readonly #waiting = new Map<RequestId, Waiting>();
   readonly #clock: Clock;
@@ -69,8 +69,14 @@ export class PendingRequests {
     return this.#waiting.size;
   }
 
-  /** Notes a fault of the peer, such as a response with a wrong id. The errors of requests that wait for a response name it. */
-  noteFault(text: string): void {
+  /**
+   * Notes a fault of the peer, such as a line that is not JSON. The errors of requests that wait for a response name it. Of several faults
+   * it is the first one, or the last response with a wrong id.
+   */
+  noteFault(text: string, isWrongId: boolean = false): void {
+    const [oldestId] = this.#waiting.keys();
+    const concernsOldest = this.#fault !== undefined && Number(oldestId) < this.#fault.nextId;
+    if (concernsOldest && !isWrongId) return;
     this.#fault = { text, nextId: this.#nextId };
   }
 

@@ -254,7 +254,7 @@ export class ClientConnection {
 
   /** Reports a message that may be meant as the response to a request. The error of that request names it as well. */
   #reportFault(error: LocalError): void {
-    this.#outbound.noteFault(error.message);
+    this.#outbound.noteFault(error.message, true);
     this.#handlers.report(error);
   }
 
