@@ -1,5 +1,4 @@
 import { toError } from "../values/errors.ts";
-import { isDeepStrictEqual } from "node:util";
 import { isLooseBase64 } from "@mcparley/internal/base64";
 import { Buffer } from "node:buffer";
 import {
@@ -11,7 +10,7 @@ import {
 } from "mcparley/client";
 import type { ToolOutcome, FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.ts";
 import { type TextLimits, serverTextParts, escapeTags } from "./server-text.ts";
-import { withoutDeepLevels } from "../values/map-texts.ts";
+import { structuredText } from "./structured-content.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
 export interface ResultOf {
@@ -87,28 +86,8 @@ function part(
 function readResult({ content, structuredContent }: CallToolResult): ReadContent {
   const blocks = readContent(content);
   const { text, files } = readBlocks(blocks);
-  if (
-    structuredContent === undefined ||
-    blocks.some((block) => block.type === "text" && isJsonOf(block.text, structuredContent))
-  ) {
-    return { text, files };
-  }
-  const json = JSON.stringify(withoutDeepLevels(structuredContent));
-  return { text: text === "" ? json : `${text}\n${json}`, files };
-}
-
-/** Length up to which a text is parsed to find out whether it repeats the structured content. */
-const MAX_PARSED_LENGTH = 1024 * 1024;
-
-/** Whether a text is the JSON of the structured content, which servers repeat for old clients. */
-function isJsonOf(text: string, structuredContent: unknown): boolean {
-  if (!/^\s*[[{"\d\-tfn]/.test(text)) return false;
-  if (text.length > MAX_PARSED_LENGTH) return /^\s*[[{]/.test(text);
-  try {
-    return isDeepStrictEqual(JSON.parse(text), structuredContent);
-  } catch {
-    return false;
-  }
+  const json = structuredText(structuredContent, blocks);
+  return { text: [text, json].filter(Boolean).join("\n"), files };
 }
 
 /** Content of a server: one text, and the files that a model can read. */
