@@ -23,7 +23,11 @@ function deepList(levels: number): unknown {
 describe("values and types that contradict each other", () => {
   test.each<[string, object, object]>([
     ["a text of the type null", { type: "null", enum: ["A"] }, { type: "null", description: 'Allowed values: "A".' }],
-    ["numbers of the type string", { type: "string", enum: [1, 2] }, { type: "string", description: "Allowed values: 1, 2." }],
+    [
+      "numbers of the type string",
+      { type: "string", enum: [1, 2] },
+      { type: "string", description: "Allowed values: 1, 2." },
+    ],
     ["a list of types", { type: ["object", "null"], enum: ["A"] }, { description: 'Allowed values: "A".' }],
     [
       "an array, whose items have the values",
@@ -59,11 +63,28 @@ describe("values and types that contradict each other", () => {
   });
 
   test.each<[string, object, object]>([
-    ["has no value", { anyOf: [{ type: "string", enum: ["A"] }, { type: "null", enum: ["A"] }] }, { type: "string", enum: ["A"] }],
+    [
+      "has no value",
+      {
+        anyOf: [
+          { type: "string", enum: ["A"] },
+          { type: "null", enum: ["A"] },
+        ],
+      },
+      { type: "string", enum: ["A"] },
+    ],
     ["has a wrong constant", { oneOf: [{ type: "null", const: "A" }, { type: "string" }] }, { type: "string" }],
     ["is false", { anyOf: [false, { type: "string" }] }, { type: "string" }],
-    ["has none of the types beside the union", { type: "string", anyOf: [{ type: "string" }, { type: "number" }] }, { type: "string" }],
-    ["has none of the values beside the union", { enum: ["A"], anyOf: [{ type: "string" }, { type: "null" }] }, { type: "string" }],
+    [
+      "has none of the types beside the union",
+      { type: "string", anyOf: [{ type: "string" }, { type: "number" }] },
+      { type: "string" },
+    ],
+    [
+      "has none of the values beside the union",
+      { enum: ["A"], anyOf: [{ type: "string" }, { type: "null" }] },
+      { type: "string" },
+    ],
   ])("lose a branch that %s", (_name, schema, branch) => {
     for (const provider of providers) {
       const adapted = property(schema, provider);
@@ -84,7 +105,11 @@ describe("values and types that contradict each other", () => {
 
   test.each([
     ["items", { type: "array", items: { type: "null", enum: ["A"] } }, "/properties/a/items enum"],
-    ["properties", { type: "object", properties: { b: { type: "null", enum: ["A"] } } }, "/properties/a/properties/b enum"],
+    [
+      "properties",
+      { type: "object", properties: { b: { type: "null", enum: ["A"] } } },
+      "/properties/a/properties/b enum",
+    ],
     ["a branch with a reference", { anyOf: [{ $ref: "#/$defs/x" }, { type: "string" }] }, "/$defs/x enum"],
   ])("are found below %s", (_name, schema, loss) => {
     const root = { type: "object", properties: { a: schema }, $defs: { x: { type: "null", enum: ["A"] } } };

@@ -18,7 +18,11 @@ export function removeContradictions(node: SchemaNode): void {
     const matchingValues = [...new Set(types.length === 0 ? values : valuesOfTypes(values, types))];
     if (matchingValues.length === 0) {
       describeValues(keywords, values);
-      dropKeyword(node, keyword, `\`${keyword}\` was removed, because no value of it has the type. The description names them.`);
+      dropKeyword(
+        node,
+        keyword,
+        `\`${keyword}\` was removed, because no value of it has the type. The description names them.`,
+      );
     } else if (keyword === "enum") keywords.set("enum", matchingValues);
   }
   for (const keyword of ["anyOf", "oneOf"]) {
@@ -47,7 +51,8 @@ export function describeValues(keywords: Keywords, values: readonly unknown[]): 
 export function isNever(schema: unknown, siblings: Keywords): boolean {
   if (!isObject(schema)) return schema === false;
   const { not, type } = schema;
-  if (Object.keys(schema).length === 1 && (not === true || (isObject(not) && Object.keys(not).length === 0))) return true;
+  if (Object.keys(schema).length === 1 && (not === true || (isObject(not) && Object.keys(not).length === 0)))
+    return true;
   const [ownTypes, siblingTypes] = [typesOf(type), typesOf(siblings.get("type"))];
   const isTyped = ownTypes.length > 0 && siblingTypes.length > 0;
   const types = isTyped ? typesOf(mergeTypes(ownTypes, siblingTypes)) : [...ownTypes, ...siblingTypes];
