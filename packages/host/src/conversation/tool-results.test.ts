@@ -57,6 +57,25 @@ describe("content", () => {
     expect(textOf(part)).toContain(reason);
   });
 
+  test.each([
+    ["image/jpg", "image/jpeg"],
+    ["audio/x-wav", "audio/wav"],
+    ["audio/mp3", "audio/mpeg"],
+    ["application/x-pdf", "application/pdf"],
+  ])("that is a file of the type %s is one of the type %s", (mimeType, mediaType) => {
+    const { content } = convert([{ type: "resource", resource: { uri: "a://b", mimeType, blob: png } }]);
+    expect(content).toEqual([{ type: "file", mediaType, data: png }]);
+  });
+
+  test.each([
+    ["line breaks", "iVBO\nRw0K\r\nGgo="],
+    ["no padding", "iVBORw0KGgo"],
+    ["the digits of URLs", "iVBORw0K_-8", "iVBORw0K/+8="],
+  ])("that is a file in base64 with %s has the data that providers accept", (_name, data, standard = png) => {
+    const part = convert([{ type: "image", data, mimeType: "image/png" }]);
+    expect(part.content).toEqual([{ type: "file", mediaType: "image/png", data: standard }]);
+  });
+
   test("has at most 20 files", () => {
     const part = convert(
       Array.from({ length: 21 }, () => ({ type: "image" as const, data: png, mimeType: "image/png" })),
