@@ -92,7 +92,7 @@ export const checks = {
     "tests/hosts/run.mjs",
   ),
   "host-providers": check(
-    "The host with a model of version 4 of the AI SDK, on Node 22, against a scripted endpoint.",
+    "The host with models of packages of the AI SDK, on Node 22, against scripted endpoints.",
     "tests/host/providers/run.mjs",
   ),
   frameworks: check(

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { type Message, createHost } from "@mcparley/host";
 import { printable } from "mcparley";
 import { clock } from "./clock.ts";
+import { costText } from "./cost.ts";
 import { model } from "./model.ts";
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -51,6 +52,7 @@ for (let text = model ? await ask("> ") : ""; text !== ""; text = await ask("\n>
   }
   const end = await run.finished;
   if (end.error) console.error(printable(end.error.message));
+  console.log(printable(`\n[${costText(end.usage)}]`));
   messages = end.messages;
 }
 await host.close();

@@ -8,4 +8,6 @@ const baseURL = values["base-url"] ?? BASE_URL;
 
 /** The model at an endpoint in the format of OpenAI's chat completions. Undefined if none is configured. */
 export const model: LanguageModel | undefined =
-  baseURL && MODEL ? createOpenAICompatible({ name: "local", baseURL, apiKey: API_KEY })(MODEL) : undefined;
+  baseURL && MODEL
+    ? createOpenAICompatible({ name: "local", baseURL, apiKey: API_KEY, includeUsage: true })(MODEL)
+    : undefined;

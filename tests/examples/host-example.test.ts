@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chunk, type EndpointReply, openAiEndpoint } from "../support/openai-endpoint.ts";
+import { chunk, type EndpointReply, openAiEndpoint, usageChunk } from "../support/openai-endpoint.ts";
 import { argumentsOf, runExample } from "./run-example.ts";
 
 const main = argumentsOf("host/main.ts");
@@ -70,6 +70,16 @@ describe("host", () => {
     expect(results[1]).toContain("21:00");
     expect(results[3]).toMatch(/denied|declined/);
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("prints the tokens and the cost of an answer", async () => {
+    const reply = { chunks: [chunk({ content: "Hello." }), chunk({}, "stop"), usageChunk(20_000, 500)] };
+    const endpoint = await openAiEndpoint([reply]);
+    const env = { BASE_URL: endpoint.url, MODEL: "test-model", INPUT_PRICE: "3", OUTPUT_PRICE: "15" };
+    const [output, code] = await run(env, ["y", "y", "Hello?", ""]);
+    await endpoint.close();
+    expect(code, output).toBe(0);
+    expect(output).toContain("[answers: 20000 tokens in, 500 out, cost 0.0675]");
   });
 
   test("offers no tool of a server whose definitions the user does not accept", async () => {

@@ -19,11 +19,11 @@ import { root } from "../../scripts/ready.mjs";
 
 /** The hosts of the page. @type {readonly Host[]} */
 const hosts = [
-  { title: "Claude Code", program: "claude", package: "@anthropic-ai/claude-code@2.1.197", connected: /✔ Connected/ },
+  { title: "Claude Code", program: "claude", package: "@anthropic-ai/claude-code@2.1.332", connected: /✔ Connected/ },
   {
     title: "Codex",
     program: "codex",
-    package: "@openai/codex@0.169.0",
+    package: "@openai/codex@0.171.0",
     file: { path: "home/.codex/config.toml", language: "toml" },
   },
   {

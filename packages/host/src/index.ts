@@ -10,7 +10,7 @@ export type { ProviderName } from "./catalogue/providers.ts";
 export type { InputLimits } from "./input/input-context.ts";
 export type { LanguageModel, ModelSetting } from "./model/language-model.ts";
 export type { ModelRetry } from "./model/stream-model.ts";
-export type { Usage } from "./model/model-request.ts";
+export type { OriginUsage, TotalUsage, Usage } from "./values/usage.ts";
 // These files have only types, all of which are public.
 export type * from "./catalogue/catalogue.ts";
 export type * from "./consent/policy.ts";

@@ -24,6 +24,7 @@ const without = (capability: string, ...revisions: readonly string[]): NonNullab
 function brief(activity: CallActivity): string {
   if (activity.type === "progress") return JSON.stringify(activity.progress);
   if (activity.type === "task") return `task ${activity.task.status}`;
+  if (activity.type === "usage") return `usage of ${activity.usage.server}`;
   return activity.type === "input-request" ? `${activity.kind} ${activity.state}` : activity.state;
 }
 
@@ -133,6 +134,7 @@ export const conversation: readonly Exchange[] = [
     expected: [
       '{"type":"text","text":"A plan."}',
       "sampling waiting",
+      "usage of workshop",
       "sampling answered",
       "sample:  of workshop",
       "sampled",
@@ -151,8 +153,10 @@ export const conversation: readonly Exchange[] = [
     expected: [
       'stock: {"type":"text","text":"Seven."}',
       "sampling waiting",
+      "usage of workshop",
       "sampling answered",
       "sampling waiting",
+      "usage of workshop",
       "sampling answered",
       "sample: stock of ",
       "sampled",

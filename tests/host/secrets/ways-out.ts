@@ -122,6 +122,7 @@ export const waysOut: {
     retry: "secrets",
     log: "secrets",
     updated: "secrets",
+    usage: "has numbers",
     "sign-in": "has steps without tokens",
     error: "secrets",
   },
@@ -140,6 +141,7 @@ export const waysOut: {
     "input-request": "has the state of a question",
     progress: "secrets",
     task: "leaves by the function that reports progress",
+    usage: "has numbers",
   },
   outcome: { result: "secrets", denied: "secrets", failed: "secrets" },
 };

@@ -38,8 +38,7 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
   const { verbose, logLevel = verbose ? "debug" : "warning" } = options;
   const notify = noticeListener(() => chat, { logLevel, isVerbose: verbose, outputs });
   const host = await chatHost(setting, {
-    // The recorder is inside, so that /why shows what is sent.
-    model: model ? model.adapt(recorder.model) : recorder.model,
+    model: recorder.model,
     renderer: isAttended
       ? chatRenderer({ talk, openUrl, isComposed, isManual: model === undefined })
       : unattendedRenderer(isComposed),

@@ -18,7 +18,7 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
   const { model, servers, history, resumedChat, targets } = chat;
   if (prompt === undefined || !model) throw new UsageError("--prompt needs a text and a model.");
   const host = await chatHost(chat, {
-    model: model.adapt(model.model),
+    model: model.model,
     onEvent: (event) => {
       if (event.type === "retry") screen.noteParagraph(retryText(event), screen.err.style.yellow);
     },

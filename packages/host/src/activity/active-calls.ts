@@ -1,6 +1,7 @@
 import type { Progress } from "mcparley/client";
 import type { Task } from "mcparley/tasks";
 import { onAbort } from "@mcparley/internal/abort";
+import type { OriginUsage } from "../values/usage.ts";
 import { ignoreErrors } from "../values/errors.ts";
 
 /** An event of one tool call, between its start and its result. */
@@ -26,6 +27,11 @@ export type CallActivity =
       readonly type: "task";
       /** The task of the call. */
       readonly task: Task;
+    }
+  | {
+      readonly type: "usage";
+      /** The tokens of a sampling request of the server during the call. */
+      readonly usage: OriginUsage;
     };
 
 /** The kind of an input request of a server. */
@@ -114,6 +120,11 @@ export class ActiveCalls {
   /** Reports an input request to the call that caused it, if that is certain. */
   inputRequest(kind: InputKind, state: "waiting" | "answered" | "declined", callLabel: string | undefined): void {
     only(this.#allowedCalls(callLabel))?.report({ type: "input-request", kind, state });
+  }
+
+  /** Reports the tokens of a sampling request. One call of several receives it, because the tokens are those of one of them. */
+  usage(usage: OriginUsage, callLabel: string | undefined): void {
+    this.#allowedCalls(callLabel)[0]?.report({ type: "usage", usage });
   }
 
   /** Reports a task to the call that created it, if that is certain. */

@@ -1,8 +1,9 @@
 import { isObject } from "@mcparley/internal/is-object";
 import { boundedText, placeBelow } from "./adaptation.ts";
-import { type Keywords, type SchemaNode, dropKeyword } from "./flatten-schema.ts";
+import { describeValues, removeContradictions } from "./contradictions.ts";
+import { type Keywords, type SchemaNode, addRemark, dropKeyword } from "./flatten-schema.ts";
 import { identifiers, keywordTests, typesOf } from "./json-schema-keywords.ts";
-import { addRemark, alternatives } from "./adapt-union.ts";
+import { alternatives } from "./adapt-union.ts";
 
 /** Maximum characters of the description and of the title of a schema. */
 const MAX_TEXT_CHARS: Readonly<Record<"description" | "title", number>> = { description: 1024, title: 200 };
@@ -21,6 +22,7 @@ export function prepareKeywords(node: SchemaNode): void {
   }
   replaceUnevaluated(node);
   boundTexts(node);
+  removeContradictions(node);
 }
 
 /** Replaces keywords of older drafts by those of 2020-12 with the same meaning. */
@@ -118,17 +120,11 @@ function convertEnum(node: SchemaNode): void {
   const values: unknown = keywords.get("enum");
   if (!Array.isArray(values)) return;
   const types = typesOf(keywords.get("type"));
-  const isOfStrings = types.length === 1 && types[0] === "string";
-  if (isOfStrings) {
-    const strings = values.filter((value) => typeof value === "string");
-    keywords.set("enum", strings);
-    if (strings.length > 0 && !strings.includes("")) return;
-  }
+  if (types.length === 1 && types[0] === "string" && !values.includes("")) return;
   const isWholeType =
     types[0] === "null" || (types[0] === "boolean" && values.includes(true) && values.includes(false));
   if (isWholeType) return void keywords.delete("enum");
-  const names = values.slice(0, 30).map((value) => JSON.stringify(value));
-  addRemark(keywords, `Allowed values: ${names.join(", ")}${values.length > names.length ? ", ..." : ""}.`);
+  describeValues(keywords, values);
   dropKeyword(node, "enum", "The list of values was removed. The description names them.");
 }
 

@@ -9,6 +9,7 @@ import {
   dropKeyword,
   describeUnresolved,
 } from "./flatten-schema.ts";
+import { isNever } from "./contradictions.ts";
 import { mergeUnion, adaptUnion, splitTypes } from "./adapt-union.ts";
 import { prepareKeywords, convertKeywords } from "./adapt-keywords.ts";
 import { type ProviderName, type ProviderRules, rulesOf } from "./providers.ts";
@@ -175,7 +176,10 @@ function adaptValue(keyword: string, value: unknown, node: SchemaNode): unknown 
   const { run } = node;
   const place = negations.includes(keyword) ? { ...node.place, isNegated: true } : node.place;
   if (schemaListKeywords.has(keyword) && Array.isArray(value)) {
-    return value.map((schema, index) => adaptNode(schema, placeBelow(place, keyword, index), run));
+    const isUnion = keyword === "anyOf" || keyword === "oneOf";
+    return value.flatMap((schema: unknown, index) =>
+      isUnion && isNever(schema, node.keywords) ? [] : [adaptNode(schema, placeBelow(place, keyword, index), run)],
+    );
   }
   if (schemaMapKeywords.has(keyword) && isObject(value)) {
     const entries = Object.entries(value).map(([name, schema]) => {

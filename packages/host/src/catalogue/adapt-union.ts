@@ -1,8 +1,9 @@
 import type { JsonObject } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
-import { type Adaptation, type Place, placeBelow, boundedText } from "./adaptation.ts";
-import { type Keywords, type SchemaNode, dropKeyword, flattenSchema } from "./flatten-schema.ts";
-import { annotations, keywordsOfTypes, typeOfValue, typesOf, valuesOfType } from "./json-schema-keywords.ts";
+import { type Adaptation, type Place, placeBelow } from "./adaptation.ts";
+import { isNever } from "./contradictions.ts";
+import { type Keywords, type SchemaNode, addRemark, dropKeyword, flattenSchema } from "./flatten-schema.ts";
+import { annotations, keywordsOfTypes, typeOfValue, typesOf, valuesOfTypes } from "./json-schema-keywords.ts";
 
 /** Adapts a schema to which the given keywords also apply. */
 type AdaptBranch = (schema: unknown, place: Place, also: Keywords) => JsonObject;
@@ -24,9 +25,9 @@ export function splitTypes(node: SchemaNode): void {
   const branches = types.flatMap((type) => {
     const typeKeywords = [...keywords].filter(([keyword]) => isFor(keyword, type) && !annotations.has(keyword));
     const branch = new Map(typeKeywords).set("type", type);
-    if (Array.isArray(values)) branch.set("enum", valuesOfType(values, type));
-    const isEmpty = Array.isArray(values) && valuesOfType(values, type).length === 0;
-    return isEmpty ? [] : [Object.fromEntries(branch)];
+    if (!Array.isArray(values)) return [Object.fromEntries(branch)];
+    const branchValues = valuesOfTypes(values, [type]);
+    return branchValues.length === 0 ? [] : [Object.fromEntries(branch.set("enum", branchValues))];
   });
   for (const keyword of keywords.keys()) if (!annotations.has(keyword)) keywords.delete(keyword);
   keywords.set("anyOf", branches);
@@ -67,7 +68,7 @@ export function adaptUnion(node: SchemaNode, adapt: AdaptBranch): JsonObject | u
   keywords.delete("anyOf");
   const siblings = new Map([...keywords].filter(([keyword]) => !annotations.has(keyword)));
   const branches = union.flatMap((branch: unknown, index) => {
-    if (isNever(branch)) return [];
+    if (isNever(branch, siblings)) return [];
     const place =
       node.isSplit === true ? { ...node.place, depth: node.place.depth + 1 } : placeBelow(node.place, "anyOf", index);
     const branchSchema = adapt(branch, place, siblings);
@@ -119,23 +120,6 @@ function annotate(branches: readonly JsonObject[], { keywords, place, run }: Sch
   return { anyOf: branches.map((branch) => (branch === first ? firstBranch : branch)) };
 }
 
-/** Maximum characters of a remark in a description. */
-const MAX_REMARK_CHARS = 500;
-
-/** Returns whether a schema accepts nothing: `false` or `{ "not": {} }`. */
-function isNever(schema: unknown): boolean {
-  if (!isObject(schema)) return schema === false;
-  const { not } = schema;
-  return Object.keys(schema).length === 1 && (not === true || (isObject(not) && Object.keys(not).length === 0));
-}
-
-/** Adds a sentence to the description of a schema. */
-export function addRemark(keywords: Keywords, remark: string): void {
-  const description = keywords.get("description");
-  const text = boundedText(remark, MAX_REMARK_CHARS);
-  keywords.set("description", typeof description === "string" && description !== "" ? `${description}\n${text}` : text);
-}
-
 /**
  * Replaces a union of objects by one object that has the properties of all branches, and whose required properties are those that
  * each branch requires. A remark in the description names the branches.
@@ -145,7 +129,9 @@ export function mergeUnion(node: SchemaNode, keyword: "anyOf" | "oneOf"): void {
   const union = keywords.get(keyword);
   keywords.delete(keyword);
   if (!Array.isArray(union)) return;
-  const nodes = union.flatMap((branch: unknown, index) => readBranch(branch, placeBelow(place, keyword, index), run));
+  const nodes = union.flatMap((branch: unknown, index) =>
+    isNever(branch, keywords) ? [] : readBranch(branch, placeBelow(place, keyword, index), run),
+  );
   const branches = nodes.map((branch) => branch.keywords);
   // References of the branches are open below the merged properties as well.
   node.place = {
@@ -168,7 +154,7 @@ export function mergeUnion(node: SchemaNode, keyword: "anyOf" | "oneOf"): void {
 /** Returns the keywords of a branch, and nothing for a branch that accepts no object. */
 function readBranch(branch: unknown, place: Place, run: Adaptation): readonly SchemaNode[] {
   if (branch === true) return [{ run, keywords: new Map(), place }];
-  if (!isObject(branch) || isNever(branch)) return [];
+  if (!isObject(branch)) return [];
   const node = flattenSchema(branch, place, { run, references: true, allOf: true });
   const type = node.keywords.get("type");
   return type === undefined || typesOf(type).includes("object") ? [node] : [];

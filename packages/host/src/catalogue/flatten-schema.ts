@@ -1,4 +1,4 @@
-import { type Adaptation, type Place, MAX_DEPTH, placeBelow } from "./adaptation.ts";
+import { type Adaptation, type Place, MAX_DEPTH, boundedText, placeBelow } from "./adaptation.ts";
 import { annotations, mergeTypes, typeOfValue } from "./json-schema-keywords.ts";
 import { isObject } from "@mcparley/internal/is-object";
 
@@ -41,6 +41,16 @@ export function flattenSchema(schema: object, place: Place, options: Flattening 
 export function dropKeyword({ run, keywords, place }: SchemaNode, keyword: string, change: string): void {
   keywords.delete(keyword);
   run.reportLooser(place, keyword, change);
+}
+
+/** Maximum characters of a remark in a description. */
+const MAX_REMARK_CHARS = 500;
+
+/** Adds a sentence to the description of a schema. */
+export function addRemark(keywords: Keywords, remark: string): void {
+  const description = keywords.get("description");
+  const text = boundedText(remark, MAX_REMARK_CHARS);
+  keywords.set("description", typeof description === "string" && description !== "" ? `${description}\n${text}` : text);
 }
 
 /** Returns the number of members that a schema has without those of the schemas below it. */

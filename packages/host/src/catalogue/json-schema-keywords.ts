@@ -118,10 +118,10 @@ export function mergeTypes(first: unknown, second: unknown): TypeName | readonly
   return commonTypes.length > 1 ? commonTypes : commonTypes[0];
 }
 
-/** Returns the values of an `enum` that have a type. */
-export function valuesOfType(values: readonly unknown[], type: string): unknown[] {
+/** Returns the values of an `enum` that have one of the types. */
+export function valuesOfTypes(values: readonly unknown[], types: readonly string[]): unknown[] {
   return values.filter((value) => {
     const typeName = typeOfValue(value);
-    return typeName === type || (type === "number" && typeName === "integer");
+    return types.includes(typeName) || (typeName === "integer" && types.includes("number"));
   });
 }

@@ -57,6 +57,25 @@ describe("content", () => {
     expect(textOf(part)).toContain(reason);
   });
 
+  test.each([
+    ["image/jpg", "image/jpeg"],
+    ["audio/x-wav", "audio/wav"],
+    ["audio/mp3", "audio/mpeg"],
+    ["application/x-pdf", "application/pdf"],
+  ])("that is a file of the type %s is one of the type %s", (mimeType, mediaType) => {
+    const { content } = convert([{ type: "resource", resource: { uri: "a://b", mimeType, blob: png } }]);
+    expect(content).toEqual([{ type: "file", mediaType, data: png }]);
+  });
+
+  test.each([
+    ["line breaks", "iVBO\nRw0K\r\nGgo="],
+    ["no padding", "iVBORw0KGgo"],
+    ["the digits of URLs", "iVBORw0K_-8", "iVBORw0K/+8="],
+  ])("that is a file in base64 with %s has the data that providers accept", (_name, data, standard = png) => {
+    const part = convert([{ type: "image", data, mimeType: "image/png" }]);
+    expect(part.content).toEqual([{ type: "file", mediaType: "image/png", data: standard }]);
+  });
+
   test("has at most 20 files", () => {
     const part = convert(
       Array.from({ length: 21 }, () => ({ type: "image" as const, data: png, mimeType: "image/png" })),
@@ -83,13 +102,75 @@ describe("content", () => {
     expect(textOf(convert([]))).toBe("The tool returned no content.");
   });
 
-  test.each([
-    ["is added if no text contains it", [{ type: "text" as const, text: "2 notes" }], true],
-    ["is added if there is no text", [], true],
-    ["is not repeated if a text is its JSON", [{ type: "text" as const, text: '{ "b": 1, "a": [2] }' }], false],
-  ])("structured: it %s", (_name, content, isAdded) => {
-    const text = textOf(convert(content, { structuredContent: { a: [2], b: 1 } }));
-    expect(text.includes('{"a":[2],"b":1}')).toBe(isAdded);
+  const text = (value: string): ContentBlock => ({ type: "text", text: value });
+  const image: ContentBlock = { type: "image", data: png, mimeType: "image/png" };
+  test.each<[string, ContentBlock[], unknown]>([
+    ["the structured content", [text('{ "b": 1, "a": [2] }')], { a: [2], b: 1 }],
+    ["one of several texts", [text("A summary"), text('{"a":[2],"b":1}')], { a: [2], b: 1 }],
+    ["a text in `result`", [text("A long text")], { result: "A long text" }],
+    ["a text in `result` with white space at its ends", [text("A text\r\n")], { result: "A text" }],
+    ["a text in `result` that is JSON", [text('{"a":1}')], { result: '{"a":1}' }],
+    ["a text in `result`, as JSON", [text('"quoted \\" text"')], { result: 'quoted " text' }],
+    ["an object in `result`", [text('{\n  "a": 1\n}')], { result: { a: 1 } }],
+    ["a list in `result`", [text('["a", "b"]')], { result: ["a", "b"] }],
+    ["a list in `result`, in one text for each item", [text("a"), text("b")], { result: ["a", "b"] }],
+    ["a list of objects, in one text for each", [text('{"a": 1}'), text('{"a": 2}')], { result: [{ a: 1 }, { a: 2 }] }],
+    ["a list with one item", [text("a")], { result: ["a"] }],
+    ["an integer in `result`", [text("5")], { result: 5 }],
+    ["a number in `result` of another form", [text("1.50")], { result: 1.5 }],
+    ["a number in `result` with an exponent", [text("1e3")], { result: 1000 }],
+    ["a boolean in `result`", [text("true")], { result: true }],
+    ["a boolean in `result`, in the form of Python", [text("False")], { result: false }],
+    ["null in `result`", [text("null")], { result: null }],
+    ["null in `result`, in the form of Python", [text("None")], { result: null }],
+    ["a text in a member of another name", [text("A long text")], { content: "A long text" }],
+    ["a list in a member of another name", [text('[{"a":1}]')], { items: [{ a: 1 }] }],
+    [
+      "the text of a resource",
+      [{ type: "resource", resource: { uri: "a://b", text: "A text" } }],
+      { result: "A text" },
+    ],
+    ["a text over the limit of parsed texts", [text(`"${"x".repeat(1024 * 1024)}"`)], { a: "x".repeat(1024 * 1024) }],
+  ])("structured: it is left out if the blocks repeat %s", (_name, content, structuredContent) => {
+    const withoutHandle = (part: ToolResultPart): string => textOf(part).replace(/"r_[^"]+"/, "");
+    expect(withoutHandle(convert(content, { structuredContent }))).toBe(withoutHandle(convert(content)));
+  });
+
+  test.each<[string, ContentBlock[], unknown]>([
+    ["there is no text", [], { a: [2] }],
+    ["there is no text for an empty list", [], { result: [] }],
+    ["no text contains it", [text("2 notes")], { a: [2] }],
+    ["a text is only a part of it", [text("2 notes")], { result: "2 notes", more: true }],
+    ["a text is another one", [text("2 notes")], { result: "3 notes" }],
+    ["the texts are some of the items", [text("a")], { result: ["a", "b"] }],
+    ["the texts are the items in another order", [text("b"), text("a")], { result: ["a", "b"] }],
+    ["its member names a number", [text("5")], { count: 5 }],
+    ["its member names a boolean", [text("true")], { deleted: true }],
+    ["a number is another one", [text("5")], { result: 6 }],
+    ["an empty text is no number", [text(" ")], { result: 0 }],
+    ["a boolean is a text", [text("true")], { result: "True" }],
+  ])("structured: it is added if %s", (_name, content, structuredContent) => {
+    expect(textOf(convert(content, { structuredContent }))).toContain(JSON.stringify(structuredContent));
+  });
+
+  test.each<[string, ContentBlock[], unknown, string]>([
+    ["in a member", [image], { shot: png, width: 1 }, '{"shot":"[the data of a file of this result]","width":1}'],
+    [
+      "in a list",
+      [image, text("x")],
+      { all: [{ data: png }] },
+      '{"all":[{"data":"[the data of a file of this result]"}]}',
+    ],
+    [
+      "of a resource",
+      [{ type: "resource", resource: { uri: "a://b", mimeType: "application/pdf", blob: png } }],
+      { blob: png, page: 2 },
+      '{"blob":"[the data of a file of this result]","page":2}',
+    ],
+  ])("structured: the data of a file %s is not repeated as text", (_name, content, structuredContent, json) => {
+    const shown = textOf(convert(content, { structuredContent }));
+    expect(shown).toContain(json);
+    expect(shown).not.toContain(png);
   });
 });
 

@@ -1,6 +1,5 @@
 import { toError } from "../values/errors.ts";
-import { isDeepStrictEqual } from "node:util";
-import { isLooseBase64 } from "@mcparley/internal/base64";
+import { isBase64, isLooseBase64 } from "@mcparley/internal/base64";
 import { Buffer } from "node:buffer";
 import {
   type CallToolResult,
@@ -11,7 +10,8 @@ import {
 } from "mcparley/client";
 import type { ToolOutcome, FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.ts";
 import { type TextLimits, serverTextParts, escapeTags } from "./server-text.ts";
-import { withoutDeepLevels } from "../values/map-texts.ts";
+import { isTextType, modelFileTypes, readMediaType } from "./media-types.ts";
+import { structuredText } from "./structured-content.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
 export interface ResultOf {
@@ -87,28 +87,8 @@ function part(
 function readResult({ content, structuredContent }: CallToolResult): ReadContent {
   const blocks = readContent(content);
   const { text, files } = readBlocks(blocks);
-  if (
-    structuredContent === undefined ||
-    blocks.some((block) => block.type === "text" && isJsonOf(block.text, structuredContent))
-  ) {
-    return { text, files };
-  }
-  const json = JSON.stringify(withoutDeepLevels(structuredContent));
-  return { text: text === "" ? json : `${text}\n${json}`, files };
-}
-
-/** Length up to which a text is parsed to find out whether it repeats the structured content. */
-const MAX_PARSED_LENGTH = 1024 * 1024;
-
-/** Whether a text is the JSON of the structured content, which servers repeat for old clients. */
-function isJsonOf(text: string, structuredContent: unknown): boolean {
-  if (!/^\s*[[{"\d\-tfn]/.test(text)) return false;
-  if (text.length > MAX_PARSED_LENGTH) return /^\s*[[{]/.test(text);
-  try {
-    return isDeepStrictEqual(JSON.parse(text), structuredContent);
-  } catch {
-    return false;
-  }
+  const json = structuredText(structuredContent, blocks);
+  return { text: [text, json].filter(Boolean).join("\n"), files };
 }
 
 /** Content of a server: one text, and the files that a model can read. */
@@ -117,17 +97,6 @@ export interface ReadContent {
   readonly files: readonly FilePart[];
 }
 
-/** Media types that all large model providers read. A file of another type could make each later request fail. */
-const fileTypes = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-  "audio/wav",
-  "audio/mpeg",
-  "audio/mp3",
-  "application/pdf",
-]);
 /** Maximum bytes of a file, and of all files of one result. */
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const MAX_FILES_BYTES = 20 * 1024 * 1024;
@@ -175,23 +144,24 @@ class ContentReader {
   /** Adds a file, or a remark in its place. */
   #addFile(name: string, mediaType: string | undefined, data: string): void {
     const bytes = Buffer.byteLength(data, "base64");
-    const type = mediaType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-    const problem = this.#fileProblem(type, data, bytes);
-    if (problem !== undefined) {
-      this.#texts.push(`[${name}, ${mediaType || "no media type"}, ${bytes} bytes: left out, because ${problem}]`);
+    const type = readMediaType(mediaType);
+    const problem = this.#fileProblem(type, bytes);
+    const standardData = problem === undefined && standardBase64(data);
+    if (!standardData) {
+      const reason = problem ?? "its data is not base64";
+      this.#texts.push(`[${name}, ${mediaType || "no media type"}, ${bytes} bytes: left out, because ${reason}]`);
       return;
     }
     this.#fileBytes += bytes;
-    this.#files.push({ type: "file", mediaType: type, data });
+    this.#files.push({ type: "file", mediaType: type, data: standardData });
   }
 
-  #fileProblem(type: string, data: string, bytes: number): string | undefined {
-    if (!fileTypes.has(type)) return "models cannot read this media type";
+  #fileProblem(type: string, bytes: number): string | undefined {
+    if (!modelFileTypes.has(type)) return "models cannot read this media type";
     if (bytes > MAX_FILE_BYTES) return `a file may have ${MAX_FILE_BYTES} bytes`;
     if (this.#files.length >= MAX_FILES) return `a result may have ${MAX_FILES} files`;
     if (this.#fileBytes + bytes > MAX_FILES_BYTES)
       return `the files of a result may have ${MAX_FILES_BYTES} bytes in total`;
-    if (bytes === 0 || !isLooseBase64(data)) return "its data is not base64";
     return undefined;
   }
 }
@@ -201,9 +171,14 @@ function linkLine({ uri, name, mimeType, description }: ContentBlock & { type: "
   return `Link to resource ${uri}, name ${name}${type}${description === undefined ? "" : `: ${description}`}`;
 }
 
+/** Returns base64 in the form that providers accept. Undefined if the text is not base64. */
+function standardBase64(data: string): string | undefined {
+  if (isBase64(data)) return data;
+  const digits = data.replaceAll(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  return isLooseBase64(digits) ? Buffer.from(digits, "base64").toString("base64") : undefined;
+}
+
 /** Returns the text of a blob with a media type of text. */
 function textOfBlob(blob: string, mimeType: string | undefined): string | undefined {
-  const type = mimeType?.split(";", 1)[0]?.trim().toLowerCase();
-  const isText = type !== undefined && /^text\/|^application\/(?:.+\+)?(?:json|xml)$/.test(type);
-  return isText ? Buffer.from(blob, "base64").toString("utf8") : undefined;
+  return isTextType(readMediaType(mimeType)) ? Buffer.from(blob, "base64").toString("utf8") : undefined;
 }

@@ -6,7 +6,7 @@ import { type ConversationParts, createConversation } from "../context/create-co
 import { ResultStore } from "../conversation/server-text.ts";
 import { type RunParts, ActiveRun } from "../loop/run.ts";
 import type { Run } from "../loop/run-events.ts";
-import { chooseModel } from "../model/language-model.ts";
+import { chooseModel, modelName } from "../model/language-model.ts";
 import { createToolSearch } from "../search/tool-search.ts";
 import type { Host } from "./host.ts";
 import type { HostCalls } from "./host-calls.ts";
@@ -70,7 +70,9 @@ function runParts(parts: HostParts, servers: HostServers, calls: HostCalls): Omi
   const model = chooseModel(options.model);
   const stream = parts.streamFor(undefined);
   return {
+    model: modelName(model),
     stream: (request) => stream(model, request),
+    onUsage: (usage) => parts.events.emit({ type: "usage", usage }),
     catalogue: () => parts.catalogue.current,
     callTool: calls.callTool,
     readArguments: (text, { tool }) => readArguments(text, tool.inputSchema),

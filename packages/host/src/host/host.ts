@@ -14,6 +14,7 @@ import type { InputLimits } from "../input/input-context.ts";
 import type { ModelSetting } from "../model/language-model.ts";
 import type { ProviderName } from "../catalogue/providers.ts";
 import type { Renderer } from "../renderer/renderer.ts";
+import type { OriginUsage } from "../values/usage.ts";
 import type { ModelRetry } from "../model/stream-model.ts";
 import type { ServerEvent } from "../supervision/server-state.ts";
 
@@ -149,6 +150,11 @@ export type HostEvent =
       readonly server: string | undefined;
       /** The failed try of a request to a model, and the next one. */
       readonly retry: ModelRetry;
+    }
+  | {
+      readonly type: "usage";
+      /** The tokens of a request to a model, of a run or for a server that requested sampling. */
+      readonly usage: OriginUsage;
     }
   | {
       readonly type: "log";

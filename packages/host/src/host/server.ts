@@ -160,6 +160,10 @@ function connectOptions(
       ask: parts.consent.queue,
       contextFor: parts.context.contextFor,
       onDecision: parts.onDecision,
+      onUsage: (usage, callLabel) => {
+        events.emit({ type: "usage", usage });
+        calls.usage(usage, callLabel);
+      },
       onActivity: (kind, state, callLabel) => calls.inputRequest(kind, state, callLabel),
       cancelCalls: (callLabel, reason) => calls.cancel(callLabel, reason),
     }),

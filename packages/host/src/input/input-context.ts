@@ -2,6 +2,7 @@ import type { Clock } from "mcparley";
 import { Declined, type InputRequestSource } from "mcparley/client";
 import type { Awaitable } from "../values/types.ts";
 import type { DecisionRecord } from "../consent/policy.ts";
+import type { OriginUsage } from "../values/usage.ts";
 import type { InputKind } from "../activity/active-calls.ts";
 import type { InputOrigin } from "../renderer/renderer.ts";
 
@@ -53,6 +54,8 @@ export interface InputContext {
   readonly ask: AskUser;
   readonly onDecision: (this: void, record: DecisionRecord) => void;
   readonly onActivity: OnInputActivity;
+  /** Called with the tokens of each sampling request, and the call of the request, if it is known. */
+  readonly onUsage: (this: void, usage: OriginUsage, callLabel: string | undefined) => void;
   /** Cancels the calls of the server with this label, or all of them if it is undefined. */
   readonly cancelCalls: (this: void, callLabel: string | undefined, reason: Error) => void;
 }

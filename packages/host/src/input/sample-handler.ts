@@ -16,6 +16,7 @@ import type { Renderer, SampleAnswer } from "../renderer/renderer.ts";
 import { decide, type InputContext, originOf, withinLimits, type InputLimits } from "./input-context.ts";
 import { ProviderMemory, samplingMessages, samplingResult, type ToolNames, toolNames } from "./sampling-messages.ts";
 import { estimateTokens } from "../model/tokens.ts";
+import { usageOf } from "../model/usage.ts";
 
 /** The parts of the host that answer sampling requests of a server. */
 export interface Sampling {
@@ -90,10 +91,21 @@ async function sample(request: CreateMessageParams, tokensLeft: number, job: Job
     ...conversation,
   ];
   const modelRequest: ModelRequest = { messages, signal: source.signal, ...settingsOf(finalRequest, names) };
-  for await (const part of sampling.stream(model, modelRequest)) parts.push(part);
+  try {
+    for await (const part of sampling.stream(model, modelRequest)) parts.push(part);
+  } finally {
+    reportUsage(modelRequest, model, job);
+  }
   const result = samplingResult(parts, { ...finalRequest, model: model.modelId, names });
   memory.remember(joinPieces(parts));
   return allowResult(finalRequest, result, job);
+}
+
+/** Reports the tokens of a request, also if its answer is incomplete. The tokens of a refused request are not counted by its provider. */
+function reportUsage(request: ModelRequest, model: LanguageModel, { context, source, parts }: Job): void {
+  if (parts.length === 0) return;
+  const usage = usageOf(request, parts, parts.find((part) => part.type === "finish")?.usage);
+  context.onUsage({ server: context.server, model: modelName(model), ...usage }, source.during);
 }
 
 function prepare(

@@ -95,7 +95,7 @@ test("a secret in two pieces of a text is removed, and other texts are not delay
   queue.push({ type: "text", text: "ter22, or hunt" });
   expect(await iterator.next()).toMatchObject({ value: { type: "text", text: "[redacted], or " } });
   queue.push({ type: "reasoning", text: "a hunt" });
-  queue.push({ type: "usage", step: 1, usage: { inputTokens: 1, outputTokens: 1 } });
+  queue.push({ type: "usage", step: 1, usage: { model: "m", inputTokens: 1, outputTokens: 1 } });
   queue.push({ type: "text", text: "no hunt" });
   queue.end();
   const events: unknown[] = [];

@@ -1,10 +1,10 @@
 import type { Clock } from "mcparley";
-import type { ModelFinish, ModelPart, ModelRequest, Usage } from "../model/model-request.ts";
+import type { ModelFinish, ModelPart, ModelRequest } from "../model/model-request.ts";
+import type { Usage } from "../values/usage.ts";
 import { type JoinedPart, joinPieces } from "../model/stream-parts.ts";
 import { toError } from "../values/errors.ts";
 import { waitWithGrace } from "./run-stop.ts";
-import { estimateTokens } from "../model/tokens.ts";
-import { estimateMessages } from "./request-messages.ts";
+import { usageOf } from "../model/usage.ts";
 
 /** Sends a request to the model. It ends or throws if the signal of the request is aborted. */
 export type StreamModel = (request: ModelRequest) => AsyncIterable<ModelPart>;
@@ -55,7 +55,7 @@ export async function askModel(
   const parts = partsOf(pieces, { isComplete: finish !== undefined });
   const isRefused = !finish && parts.length === 0 && !signal.aborted;
   // The tokens of a refused request are not counted by its provider.
-  const usage = isRefused ? { inputTokens: 0, outputTokens: 0 } : usageOf(finish?.usage, request, parts);
+  const usage = isRefused ? { inputTokens: 0, outputTokens: 0 } : usageOf(request, parts, finish?.usage);
   return { parts, finish: finish?.reason, usage, error };
 }
 
@@ -63,13 +63,4 @@ export async function askModel(
 function partsOf(pieces: readonly ModelPart[], { isComplete }: { isComplete: boolean }): readonly JoinedPart[] {
   const parts = joinPieces(pieces);
   return !isComplete && parts.at(-1)?.type === "reasoning" ? parts.slice(0, -1) : parts;
-}
-
-/** Returns the reported usage. If the provider reports none, the tokens are estimated from the size of request and answer. */
-function usageOf(providerUsage: Usage | undefined, request: ModelRequest, parts: ModelAnswer["parts"]): Usage {
-  if (providerUsage && (providerUsage.inputTokens > 0 || providerUsage.outputTokens > 0)) return providerUsage;
-  const tools = estimateTokens(JSON.stringify(request.tools ?? []));
-  const output = parts.map((part) => ("input" in part ? part.input : "text" in part ? part.text : ""));
-  const inputTokens = estimateMessages(request.messages) + tools;
-  return { inputTokens, outputTokens: estimateTokens(output.join("")), isEstimated: true };
 }

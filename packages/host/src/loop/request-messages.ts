@@ -1,7 +1,6 @@
 import { labelServerText, serverTextRules, cutBytes, utf8Bytes } from "../conversation/server-text.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../conversation/messages.ts";
 import { hostResult } from "../conversation/tool-results.ts";
-import { estimateTokens } from "../model/tokens.ts";
 
 /** The instructions of a server for the use of its tools. */
 export interface ServerInstructions {
@@ -84,22 +83,4 @@ function withoutEmptyTexts(message: Spoken): Spoken | undefined {
 /** Whether a part has content. An empty text with data of the provider must be sent back. */
 function isFilled(part: Exclude<Spoken["content"], string>[number]): boolean {
   return !("text" in part) || part.text !== "" || part.providerData !== undefined;
-}
-
-/** Tokens of a file whose size in tokens is unknown. */
-const TOKENS_PER_FILE = 1000;
-
-/** Estimates the tokens of messages. A file counts as 1,000 tokens. */
-export function estimateMessages(messages: readonly Message[]): number {
-  let files = 0;
-  const json = JSON.stringify(messages, (_key, value: unknown) => {
-    if (!isFile(value)) return value;
-    files += 1;
-    return value.mediaType;
-  });
-  return estimateTokens(json) + files * TOKENS_PER_FILE;
-}
-
-function isFile(value: unknown): value is { type: "file"; mediaType: string } {
-  return typeof value === "object" && value !== null && "type" in value && value.type === "file" && "data" in value;
 }

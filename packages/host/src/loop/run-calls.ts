@@ -5,6 +5,7 @@ import { type Clock, printableJson, type JsonObject } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { ToolOutcome, ToolResultPart } from "../conversation/messages.ts";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
+import type { OriginUsage } from "../values/usage.ts";
 import type { CallActivity } from "../activity/active-calls.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { type TextLimits, escapeTags } from "../conversation/server-text.ts";
@@ -25,6 +26,8 @@ export interface CallParts {
   readonly timer: RunTimer;
   readonly clock: Clock;
   readonly emit: (event: RunEvent) => void;
+  /** Called with the tokens of each sampling request of a server during the calls. */
+  readonly onUsage: (usage: OriginUsage) => void;
 }
 
 /** The parts of a run, and its record of one call. */
@@ -132,6 +135,7 @@ async function outcomeOf(
   let isOpen = true;
   let isUnanswered = false;
   const onActivity = (activity: CallActivity): void => {
+    if (activity.type === "usage") return parts.onUsage(activity.usage);
     if (!isOpen) return;
     if (activity.type === "approval") isUnanswered = activity.state === "waiting";
     parts.timer.activity(callId, activity);

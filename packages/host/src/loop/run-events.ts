@@ -2,7 +2,7 @@ import type { JsonObject } from "mcparley";
 import type { Conversation } from "../context/conversation-context.ts";
 import type { CallActivity } from "../activity/active-calls.ts";
 import type { Message, ToolResultPart } from "../conversation/messages.ts";
-import type { Usage } from "../model/model-request.ts";
+import type { OriginUsage, TotalUsage } from "../values/usage.ts";
 
 /** Options of `host.run`. */
 export interface RunOptions {
@@ -18,8 +18,8 @@ export interface RunOptions {
   /** Maximum requests to the model. Default: 20. */
   readonly maxSteps?: number;
   /**
-   * Maximum tokens of the model, input and output of all steps together. It is checked before each step, so the last step can exceed
-   * it. Tokens are estimated if the provider reports none. Default: 1,000,000.
+   * Maximum tokens of the model, input and output of all steps together, without sampling requests of servers. It is checked before
+   * each step, so the last step can exceed it. Tokens are estimated if the provider reports none. Default: 1,000,000.
    */
   readonly maxTokens?: number;
   /** Maximum output tokens of one step. Default: that of the model. */
@@ -108,8 +108,8 @@ export type RunEvent =
       readonly type: "usage";
       /** The number of the step, from 1. */
       readonly step: number;
-      /** The tokens of the step. */
-      readonly usage: Usage;
+      /** The tokens of the request of the step, or of a sampling request of a server during its calls. */
+      readonly usage: OriginUsage;
     }
   | {
       readonly type: "end";
@@ -136,6 +136,6 @@ export interface RunEnd {
    * again to repeat the run. Only after an `error`.
    */
   readonly unanswered?: Message;
-  /** The tokens of all steps. */
-  readonly usage: Usage;
+  /** The tokens of all steps, and of the sampling requests of servers during their calls. */
+  readonly usage: TotalUsage;
 }

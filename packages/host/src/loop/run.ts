@@ -1,7 +1,8 @@
 import type { Clock } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { Usage } from "../model/model-request.ts";
+import type { OriginUsage } from "../values/usage.ts";
+import { UsageCounter } from "../model/usage.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { completeMessages, type ServerInstructions, systemPrompt } from "./request-messages.ts";
 import type { AssistantPart, Message } from "../conversation/messages.ts";
@@ -19,6 +20,8 @@ import { uniqueNames } from "../values/map-texts.ts";
 
 /** The parts of a host that a run needs. */
 export interface RunParts {
+  /** The name of the model, as `provider/modelId`. */
+  readonly model: string;
   readonly stream: StreamModel;
   readonly catalogue: () => Catalogue;
   readonly callTool: CallTool;
@@ -30,6 +33,8 @@ export interface RunParts {
   /** Applied to the events and the end of the run. */
   readonly secrets: Pick<SecretFilter, "withoutSecrets" | "lengthBeforeStart">;
   readonly clock: Clock;
+  /** Called with the tokens of each step. Default: nothing is called. */
+  readonly onUsage?: (usage: OriginUsage) => void;
   /** Called before the first step, to connect the servers. Default: nothing is awaited. */
   readonly ready?: (signal: AbortSignal) => Promise<unknown>;
   /** If omitted, each request has the definitions of all tools. */
@@ -52,7 +57,10 @@ export class ActiveRun implements Run {
   readonly #callParts: CallParts;
   /** The conversation with the new messages. Undefined before the first step. */
   #messages: Message[] | undefined;
-  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  readonly #usage = new UsageCounter();
+  #step = 0;
+  /** The tokens of all steps, without sampling requests of servers. */
+  #stepTokens = 0;
 
   /** Throws if an option is invalid. */
   constructor(parts: RunParts, options: RunOptions) {
@@ -78,6 +86,7 @@ export class ActiveRun implements Run {
       timer: this.#timer,
       clock,
       emit: (event) => this.#events.push(event),
+      onUsage: (usage) => this.#addUsage(usage),
     };
     this.finished = this.#run();
   }
@@ -118,7 +127,7 @@ export class ActiveRun implements Run {
       ...outcome,
       messages,
       ...(unanswered && { unanswered }),
-      usage: this.#usage,
+      usage: this.#usage.total,
     });
     this.#events.push({ type: "end", end });
     if (conversation) conversation.replace([...end.messages, ...addedSince(start, conversation.messages)]);
@@ -128,7 +137,7 @@ export class ActiveRun implements Run {
 
   /** Sends requests to the model, and runs its calls, until the run ends. */
   async #runSteps(start: readonly Message[]): Promise<Ended> {
-    const { stream, clock, instructions } = this.#parts;
+    const { model, stream, clock, instructions, onUsage } = this.#parts;
     const { maxOutputTokens } = this.#limits;
     const { signal } = this.#stop;
     const messages = completeMessages(start);
@@ -139,6 +148,7 @@ export class ActiveRun implements Run {
     for (let step = 1; ; step += 1) {
       const reason = this.#stop.reason ?? this.#reachedLimit(step);
       if (reason !== undefined) return { reason };
+      this.#step = step;
       this.#events.push({ type: "step", step });
       const request = {
         messages: [system, ...messages],
@@ -146,7 +156,10 @@ export class ActiveRun implements Run {
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       };
       const answer = await askModel(request, { stream, clock, signal, onText });
-      this.#addUsage(step, answer.usage);
+      this.#stepTokens += answer.usage.inputTokens + answer.usage.outputTokens;
+      const usage = { model, ...answer.usage };
+      this.#addUsage(usage);
+      onUsage?.(usage);
       const { content, calls } = this.#readAnswer(answer, uniqueId);
       // Providers reject an empty message.
       if (content.length > 0) messages.push({ role: "assistant", content });
@@ -164,16 +177,12 @@ export class ActiveRun implements Run {
   /** Returns the limit that forbids another request to the model. */
   #reachedLimit(step: number): RunEnd["reason"] | undefined {
     if (step > this.#limits.maxSteps) return "steps";
-    return this.#usage.inputTokens + this.#usage.outputTokens >= this.#limits.maxTokens ? "tokens" : undefined;
+    return this.#stepTokens >= this.#limits.maxTokens ? "tokens" : undefined;
   }
 
-  #addUsage(step: number, usage: Usage): void {
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + usage.inputTokens,
-      outputTokens: this.#usage.outputTokens + usage.outputTokens,
-      ...((this.#usage.isEstimated || usage.isEstimated) && { isEstimated: true }),
-    };
-    this.#events.push({ type: "usage", step, usage });
+  #addUsage(usage: OriginUsage): void {
+    this.#usage.add(usage);
+    this.#events.push({ type: "usage", step: this.#step, usage });
   }
 
   /** Returns the answer for the conversation, and its calls. */

@@ -21,14 +21,14 @@ interface ModelOf<Version extends string, Options> {
 export type ModelSetting = LanguageModel | readonly [LanguageModel, ...LanguageModel[]];
 
 /** The options of a call of a `LanguageModelV3`, as far as a host sets them. */
-export type CallOptionsV3 = CallOptions<string, ResultFileV3>;
+export type CallOptionsV3 = CallOptions<string>;
 
 /** The options of a call of a `LanguageModelV4`, as far as a host sets them. */
-export type CallOptionsV4 = CallOptions<DataV4, ResultFileV4>;
+export type CallOptionsV4 = CallOptions<DataV4>;
 
 /** The options of a call. The two versions differ in the content of files. */
-export interface CallOptions<Data, ResultFile> {
-  prompt: PromptMessage<Data, ResultFile>[];
+export interface CallOptions<Data> {
+  prompt: PromptMessage<Data>[];
   maxOutputTokens?: number;
   temperature?: number;
   stopSequences?: string[];
@@ -37,11 +37,11 @@ export interface CallOptions<Data, ResultFile> {
   abortSignal?: AbortSignal;
 }
 
-export type PromptMessage<Data, ResultFile> =
+export type PromptMessage<Data> =
   | { role: "system"; content: string }
   | { role: "user"; content: (PromptText | PromptFile<Data>)[] }
   | { role: "assistant"; content: (PromptText | PromptFile<Data> | PromptReasoning | PromptToolCall)[] }
-  | { role: "tool"; content: PromptToolResult<ResultFile>[] };
+  | { role: "tool"; content: PromptToolResult[] };
 
 export interface PromptText {
   type: "text";
@@ -71,30 +71,17 @@ export interface PromptToolCall {
   providerOptions?: ProviderOptions;
 }
 
-export interface PromptToolResult<ResultFile> {
+export interface PromptToolResult {
   type: "tool-result";
   toolCallId: string;
   toolName: string;
-  output:
-    | { type: "text" | "error-text"; value: string }
-    | { type: "content"; value: ({ type: "text"; text: string } | ResultFile)[] };
+  output: { type: "text" | "error-text"; value: string };
 }
 
 /** The content of a file in base64. */
 interface DataV4 {
   type: "data";
   data: string;
-}
-
-type ResultFileV3 =
-  | { type: "image-data"; mediaType: string; data: string }
-  | { type: "file-data"; mediaType: string; data: string; filename?: string };
-
-interface ResultFileV4 {
-  type: "file";
-  mediaType: string;
-  data: DataV4;
-  filename?: string;
 }
 
 interface FunctionTool {

@@ -40,7 +40,8 @@ function withoutKeys(message: string, { modelId }: LanguageModel): string {
   );
 }
 
-function messageOf(cause: unknown): string {
+/** Returns the message of an error of a provider. It can contain parts of the request. */
+export function messageOf(cause: unknown): string {
   if (typeof cause === "string") return cause;
   return isObject(cause) && typeof cause.message === "string" ? cause.message : "unknown error";
 }
@@ -75,11 +76,18 @@ export function readFailure(cause: unknown, now: number): ModelFailure {
 }
 
 /** Returns the HTTP status of an error. Providers report errors within a stream as the status or as a numeric code. */
-function statusOf(cause: unknown): number | undefined {
+export function statusOf(cause: unknown): number | undefined {
   if (!isObject(cause)) return undefined;
   const candidates = [cause.statusCode, cause.status, cause.code];
   return candidates.find(
     (value): value is number => Number.isInteger(value) && Number(value) >= 100 && Number(value) < 600,
+  );
+}
+
+/** Returns whether the code of a provider's package refused a request. It sends nothing then. */
+export function isUnsupported(cause: unknown): boolean {
+  return (
+    isObject(cause) && /^AI_(?:UnsupportedFunctionality|InvalidPrompt|InvalidArgument)Error$/.test(String(cause.name))
   );
 }
 

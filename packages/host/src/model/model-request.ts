@@ -1,4 +1,5 @@
 import type { JsonObject } from "mcparley";
+import type { Usage } from "../values/usage.ts";
 import type { Message } from "../conversation/messages.ts";
 
 /** A request to a model, independent of the version of its specification. */
@@ -51,13 +52,3 @@ export type ModelPart =
     };
 
 export type ModelFinish = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
-
-/** The tokens of the model, as its provider reports them. */
-export interface Usage {
-  /** The tokens of the requests. */
-  readonly inputTokens: number;
-  /** The tokens of the answers. */
-  readonly outputTokens: number;
-  /** Whether a part is an estimate, because the provider reported none. */
-  readonly isEstimated?: boolean;
-}

@@ -26,10 +26,13 @@ const messages: Message[] = [
         type: "tool-result",
         callId: "c2",
         name: "see",
-        content: [{ type: "text", text: "x" }, image, pdf],
+        content: [
+          { type: "text", text: "x" },
+          { type: "text", text: "y" },
+        ],
         isError: false,
       },
-      { type: "tool-result", callId: "c3", name: "bad", content: [{ type: "text", text: "no" }, image], isError: true },
+      { type: "tool-result", callId: "c3", name: "bad", content: [{ type: "text", text: "no" }], isError: true },
     ],
   },
 ];
@@ -60,15 +63,8 @@ describe("the prompt", () => {
         role: "tool",
         content: [
           result("c1", "add", { type: "text", value: "2" }),
-          result("c2", "see", {
-            type: "content",
-            value: [
-              { type: "text", text: "x" },
-              { type: "image-data", mediaType: "image/png", data: "aW1n" },
-              { type: "file-data", mediaType: "application/pdf", data: "cGRm", filename: "a.pdf" },
-            ],
-          }),
-          result("c3", "bad", { type: "error-text", value: "no\n[Files of the error that were left out: 1]" }),
+          result("c2", "see", { type: "text", value: "x\ny" }),
+          result("c3", "bad", { type: "error-text", value: "no" }),
         ],
       },
     ]);
@@ -87,11 +83,8 @@ describe("the prompt", () => {
         role: "tool",
         content: [
           result("c1", "add", { type: "text", value: "2" }),
-          result("c2", "see", {
-            type: "content",
-            value: [{ type: "text", text: "x" }, wrapped(image), wrapped(pdf)],
-          }),
-          result("c3", "bad", { type: "error-text", value: "no\n[Files of the error that were left out: 1]" }),
+          result("c2", "see", { type: "text", value: "x\ny" }),
+          result("c3", "bad", { type: "error-text", value: "no" }),
         ],
       },
     ]);

@@ -18,35 +18,18 @@ import type { ModelRequest } from "./model-request.ts";
 
 /** Returns the options of a call for a `LanguageModelV3`. */
 export function optionsV3(request: ModelRequest): CallOptionsV3 {
-  return callOptions(request, {
-    data: (base64) => base64,
-    resultFile: ({ mediaType, data, filename }) =>
-      mediaType.startsWith("image/")
-        ? { type: "image-data", mediaType, data }
-        : { type: "file-data", mediaType, data, ...(filename !== undefined && { filename }) },
-  });
+  return callOptions(request, (base64) => base64);
 }
 
 /** Returns the options of a call for a `LanguageModelV4`. */
 export function optionsV4(request: ModelRequest): CallOptionsV4 {
-  return callOptions(request, {
-    data: (base64) => ({ type: "data", data: base64 }),
-    resultFile: ({ mediaType, data, filename }) => ({
-      type: "file",
-      mediaType,
-      data: { type: "data", data },
-      ...(filename !== undefined && { filename }),
-    }),
-  });
+  return callOptions(request, (base64) => ({ type: "data", data: base64 }));
 }
 
-/** The parts of a prompt that differ between the versions of the specification. */
-interface Files<Data, ResultFile> {
-  data(this: void, base64: string): Data;
-  resultFile(this: void, file: FilePart): ResultFile;
-}
+/** Returns the content of a file. The versions of the specification differ in its form. */
+type DataOf<Data> = (base64: string) => Data;
 
-function callOptions<D, R>(request: ModelRequest, files: Files<D, R>): CallOptions<D, R> {
+function callOptions<D>(request: ModelRequest, dataOf: DataOf<D>): CallOptions<D> {
   const { toolChoice, maxOutputTokens, temperature, signal } = request;
   const { messages, tools, stopSequences } = wellFormed({
     messages: request.messages,
@@ -54,7 +37,7 @@ function callOptions<D, R>(request: ModelRequest, files: Files<D, R>): CallOptio
     stopSequences: request.stopSequences,
   });
   return {
-    prompt: joinUserMessages(messages.map((message) => promptMessage(message, files))),
+    prompt: joinUserMessages(messages.map((message) => promptMessage(message, dataOf))),
     ...(tools.length > 0 && {
       // The specification of MCP requires `type: "object"`. Providers reject a schema without it.
       tools: tools.map(({ name, description, inputSchema }) => ({
@@ -74,10 +57,10 @@ function callOptions<D, R>(request: ModelRequest, files: Files<D, R>): CallOptio
 
 /**
  * Returns a prompt without two messages of the user in a row, which the templates of many open models refuse. They are in a conversation
- * after an attachment, and after a message that the model did not answer.
+ * after an attachment, after the files of results, and after a message that the model did not answer.
  */
-function joinUserMessages<D, R>(prompt: readonly PromptMessage<D, R>[]): PromptMessage<D, R>[] {
-  const messages: PromptMessage<D, R>[] = [];
+function joinUserMessages<D>(prompt: readonly PromptMessage<D>[]): PromptMessage<D>[] {
+  const messages: PromptMessage<D>[] = [];
   for (const message of prompt) {
     const last = messages.at(-1);
     if (last?.role === "user" && message.role === "user") {
@@ -87,25 +70,25 @@ function joinUserMessages<D, R>(prompt: readonly PromptMessage<D, R>[]): PromptM
   return messages;
 }
 
-function promptMessage<D, R>(message: Message, files: Files<D, R>): PromptMessage<D, R> {
+function promptMessage<D>(message: Message, dataOf: DataOf<D>): PromptMessage<D> {
   if (message.role === "system") return { role: "system", content: message.content };
   if (message.role === "tool") {
-    return { role: "tool", content: message.content.map((result) => toolResult(result, files)) };
+    return { role: "tool", content: message.content.map(toolResult) };
   }
   if (message.role === "assistant") {
-    return { role: "assistant", content: message.content.map((part) => assistantPart(part, files)) };
+    return { role: "assistant", content: message.content.map((part) => assistantPart(part, dataOf)) };
   }
   const content =
     typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
-  return { role: "user", content: content.map((part) => (part.type === "file" ? filePart(part, files) : text(part))) };
+  return { role: "user", content: content.map((part) => (part.type === "file" ? filePart(part, dataOf) : text(part))) };
 }
 
-function assistantPart<D, R>(
+function assistantPart<D>(
   part: AssistantPart,
-  files: Files<D, R>,
+  dataOf: DataOf<D>,
 ): PromptText | PromptFile<D> | PromptReasoning | PromptToolCall {
   if (part.type === "text") return text(part);
-  if (part.type === "file") return filePart(part, files);
+  if (part.type === "file") return filePart(part, dataOf);
   if (part.type === "reasoning") {
     return { type: "reasoning", text: part.text, ...providerOptions(part.providerData) };
   }
@@ -113,41 +96,25 @@ function assistantPart<D, R>(
   return { type: "tool-call", toolCallId: callId, toolName: name, input, ...providerOptions(providerData) };
 }
 
-function toolResult<D, R>({ callId, name, ...result }: ToolResultPart, files: Files<D, R>): PromptToolResult<R> {
-  return { type: "tool-result", toolCallId: callId, toolName: name, output: resultOutput(result, files) };
-}
-
-function resultOutput<D, R>(
-  { content, isError }: Pick<ToolResultPart, "content" | "isError">,
-  files: Files<D, R>,
-): PromptToolResult<R>["output"] {
-  const texts = content.filter((part) => part.type === "text").map((part) => part.text);
-  // An error has no form with files. Several providers send the form `content` as JSON text, so plain text has precedence.
-  if (isError) return { type: "error-text", value: errorText(texts, content.length - texts.length) };
-  if (texts.length === content.length) return { type: "text", value: texts.join("\n") };
-  return {
-    type: "content",
-    value: content.map((part) =>
-      part.type === "file" ? files.resultFile(part) : { type: "text" as const, text: part.text },
-    ),
-  };
-}
-
-/** Returns the text of an error. Some providers reject an error without a text. */
-function errorText(texts: readonly string[], files: number): string {
-  const remark = files === 0 ? [] : [`[Files of the error that were left out: ${files}]`];
-  return [...texts, ...remark].join("\n") || "The tool failed without a message.";
+/** Returns a result, which has no files: `RequestFiles` has moved them into a message of the user. */
+function toolResult({ callId, name, content, isError }: ToolResultPart): PromptToolResult {
+  const value = content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
+  const output = isError
+    ? // Some providers reject an error without a text.
+      { type: "error-text" as const, value: value || "The tool failed without a message." }
+    : { type: "text" as const, value };
+  return { type: "tool-result", toolCallId: callId, toolName: name, output };
 }
 
 function text(part: TextPart): PromptText {
   return { type: "text", text: part.text, ...providerOptions(part.providerData) };
 }
 
-function filePart<D, R>({ mediaType, data, filename, providerData }: FilePart, files: Files<D, R>): PromptFile<D> {
+function filePart<D>({ mediaType, data, filename, providerData }: FilePart, dataOf: DataOf<D>): PromptFile<D> {
   return {
     type: "file",
     mediaType,
-    data: files.data(data),
+    data: dataOf(data),
     ...(filename !== undefined && { filename }),
     ...providerOptions(providerData),
   };

@@ -5,6 +5,7 @@ import { type LanguageModel, modelName } from "./language-model.ts";
 import { modelError, earlyEnd, readFailure, type ModelFailure } from "./model-failure.ts";
 import type { ModelPart, ModelRequest } from "./model-request.ts";
 import { optionsV3, optionsV4 } from "./prompt.ts";
+import { RequestFiles } from "./readable-files.ts";
 import { partReader } from "./stream-parts.ts";
 
 /** Sends a request to a model. */
@@ -30,8 +31,7 @@ export async function* streamModel(
   for (let tries = 1; ; tries += 1) {
     let hasAnswer = false;
     try {
-      for await (const part of streamOnce(model, request)) {
-        if (!hasAnswer && isEarlyEnd(part)) throw earlyEnd;
+      for await (const part of streamReadable(model, request)) {
         hasAnswer = true;
         yield part;
       }
@@ -83,6 +83,31 @@ function afterFailure(
 
 function seconds(milliseconds: number): string {
   return `${Math.ceil(milliseconds / 1000)} s`;
+}
+
+/** Sends a request, and repeats it at once without the files that the model refuses. */
+async function* streamReadable(
+  model: LanguageModel,
+  request: ModelRequest,
+): AsyncGenerator<ModelPart, void, undefined> {
+  const files = new RequestFiles(model, request.messages);
+  for (;;) {
+    let hasAnswer = false;
+    try {
+      for await (const part of streamOnce(model, { ...request, messages: files.messages() })) {
+        if (!hasAnswer && isEarlyEnd(part)) throw earlyEnd;
+        if (!hasAnswer) files.accept();
+        hasAnswer = true;
+        yield part;
+      }
+      return;
+    } catch (cause) {
+      request.signal?.throwIfAborted();
+      if (hasAnswer) throw cause;
+      const failure = files.leaveOut(cause);
+      if (failure) throw failure.error;
+    }
+  }
 }
 
 async function* streamOnce(model: LanguageModel, request: ModelRequest): AsyncGenerator<ModelPart, void, undefined> {

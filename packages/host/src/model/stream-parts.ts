@@ -1,5 +1,6 @@
 import type { JsonObject } from "mcparley";
-import type { ModelFinish, ModelPart, Usage } from "./model-request.ts";
+import type { ModelFinish, ModelPart } from "./model-request.ts";
+import { readUsage } from "./usage.ts";
 import { isObject } from "@mcparley/internal/is-object";
 
 /**
@@ -25,7 +26,7 @@ export function partReader(): (part: JsonObject) => ModelPart[] {
       case "file":
         return file(part);
       case "finish":
-        return [{ type: "finish", ...finishReason(part.finishReason), usage: usageOf(part.usage) }];
+        return [{ type: "finish", ...finishReason(part.finishReason), usage: readUsage(part.usage) }];
       default:
         return [];
     }
@@ -129,15 +130,4 @@ function finishReason(value: unknown): { reason: ModelFinish; raw?: string } {
   // The reason of version 4 for a stream that ended without a completion signal.
   if (unified === "interrupted") return { reason: "error", ...text };
   return { reason: reasons.has(unified) ? (unified as ModelFinish) : "other", ...text };
-}
-
-function usageOf(value: unknown): Usage {
-  const { inputTokens, outputTokens } = isObject(value) ? value : {};
-  return { inputTokens: total(inputTokens), outputTokens: total(outputTokens) };
-}
-
-/** Returns a number of tokens, or 0 if the provider does not report it. */
-function total(tokens: unknown): number {
-  const value = isObject(tokens) ? tokens.total : tokens;
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }

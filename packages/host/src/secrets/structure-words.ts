@@ -3,23 +3,23 @@
  * secret are left out.
  */
 export const wordsOfTypes = `
-  aborted activity address_unavailable allServers allowed annotations answered approval approved arguments argumentsHash assistant
-  attachments audience authorization_failed before boolean cacheScope callId cancelled capabilities catalogue change changed changes
-  choice choices claims closed command completed completion configuration connecting content content-filter contentHash contents
-  contextOf costPriority createdAt critical current decision declined definition denied description destructiveHint differences disabled
-  during editedArguments effect elicitation emergency envFile environment executable exited failed fields filename filtered finish
-  forbidden_url format hasMore headers idempotentHint identity in-process includeContext initial input-request inputSchema inputTokens
-  input_required instructions intelligencePriority invalid_definition invalid_message invalid_result invalid_target isCached isEdited
-  isError isEstimated isFollowed isInteger isRequired isStale issuer keyword lastModified lastUpdatedAt legacy length listedAt logger
-  looser maxItems maxLength maxOutputTokens maxTokens maxTries maximum mayHaveRun mediaType message messages metadata mimeType minItems
-  minLength minimum mismatch missingScopes modelPreferences modern narrower needs-sign-in nextTry no-renderer not_capable notice number
-  openWorldHint options origin outcome outputSchema outputTokens pattern person pollIntervalMs previous priority private program
-  progress prompt prompts providerData public readOnlyHint reason reasoning remarks remembered removed renamed request required resource
-  resource_link resources result retryAt revision revisionKind sampling scopes server session_lost sign-in sign_in_failed
-  sign_in_required signal speedPriority status statusMessage stopReason stopSequences store_unavailable structuredContent subject
-  supportedVersions system systemPrompt taskId temperature template templates thisServer timeout tokens tokensLeft too_large tool-call
-  tool-calls tool-result toolChoice toolUseId tool_result tool_use unanswered unauthorized unreachable unreviewed unsupported_revision
-  unusable_storage updated uriTemplate values version waiting warning websiteUrl working
+  aborted activity address_unavailable allowed allServers annotations answered approval approved arguments argumentsHash assistant
+  attachments audience authorization_failed before boolean cacheReadTokens cacheScope cacheWriteTokens callId cancelled capabilities
+  catalogue change changed changes choice choices claims closed command completed completion configuration connecting content
+  content-filter contentHash contents contextOf costPriority createdAt critical current decision declined definition denied description
+  destructiveHint differences disabled during editedArguments effect elicitation emergency envFile environment executable exited failed
+  fields filename filtered finish forbidden_url format hasMore headers idempotentHint identity in-process includeContext initial
+  input-request input_required inputSchema inputTokens instructions intelligencePriority invalid_definition invalid_message invalid_result
+  invalid_target isCached isEdited isError isEstimated isFollowed isInteger isRequired isStale issuer keyword lastModified lastUpdatedAt
+  legacy length listedAt logger looser maximum maxItems maxLength maxOutputTokens maxTokens maxTries mayHaveRun mediaType message messages
+  metadata mimeType minimum minItems minLength mismatch missingScopes modelPreferences modern narrower needs-sign-in nextTry no-renderer
+  not_capable notice number openWorldHint options origin origins outcome outputSchema outputTokens pattern person pollIntervalMs previous
+  priority private program progress prompt prompts providerData public readOnlyHint reason reasoning reasoningTokens remarks remembered
+  removed renamed request required resource resource_link resources result retryAt revision revisionKind sampling scopes server
+  session_lost sign-in sign_in_failed sign_in_required signal speedPriority status statusMessage stopReason stopSequences store_unavailable
+  structuredContent subject supportedVersions system systemPrompt taskId temperature template templates thisServer timeout tokens
+  tokensLeft too_large tool-call tool-calls tool-result tool_result tool_use toolChoice toolUseId unanswered unauthorized unreachable
+  unreviewed unsupported_revision unusable_storage updated uriTemplate values version waiting warning websiteUrl working
 `;
 
 /** Words of JSON Schema, of capabilities and of the tools of the host, which have no type. */

@@ -34,6 +34,7 @@ export async function inputHost(
     clock: fakeClock(),
     ask: async (ask) => ask(),
     onDecision: ({ at: _at, server: _server, ...decision }) => void decisions.push(decision),
+    onUsage: () => {},
     onActivity: (kind, state, callLabel) => void activities.push(`${kind} ${state} ${callLabel}`),
     cancelCalls: (_during, reason) => controller.abort(reason),
     ...settings,

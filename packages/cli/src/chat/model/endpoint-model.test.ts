@@ -51,6 +51,30 @@ describe("a model of an endpoint", () => {
     expect(body).toMatchObject({ model: "test-model", max_tokens: 9, stream: true });
   });
 
+  test("sends the texts of a message as one, and files in a list", async () => {
+    const { url, requests } = await scriptedEndpoint(hello);
+    await using host = await createHost({ model: await endpointModel(endpointAt(url), "test"), folder: false });
+    const text = (value: string) => ({ type: "text", text: value }) as const;
+    const image = { type: "file", mediaType: "image/png", data: "AAAA" } as const;
+    await host.run({ messages: [{ role: "user", content: [text("a"), text("b")] }] }).finished;
+    await host.run({ messages: [{ role: "user", content: [text("a"), image] }] }).finished;
+    const contents = requests.map(({ body }) => (body.messages as { content: unknown }[]).at(-1)?.content);
+    const url64 = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
+    expect(contents).toEqual(["a\n\nb", [text("a"), url64]]);
+  });
+
+  test("is sent no file again that the endpoint refuses", async () => {
+    const refusal: ScriptedReply = { status: 500, text: errorBody("this model does not support images") };
+    const { url, requests } = await scriptedEndpoint(refusal, hello);
+    await using host = await createHost({ model: await endpointModel(endpointAt(url), "test"), folder: false });
+    const messages = [{ role: "user", content: [{ type: "file", mediaType: "image/png", data: "AAAA" }] }] as const;
+    expect(await host.run({ messages }).finished).toMatchObject({ reason: "answered" });
+    expect(await host.run({ messages }).finished).toMatchObject({ reason: "answered" });
+    expect(requests).toHaveLength(3);
+    expect(JSON.stringify(requests.slice(1))).not.toContain("AAAA");
+    expect(JSON.stringify(requests.at(-1)?.body)).toContain("[image/png, 3 bytes: left out");
+  });
+
   test("sends no authorization without a key", async () => {
     const { url, requests } = await scriptedEndpoint(hello);
     await ask(await endpointModel(endpointAt(url, { key: undefined }), "test"));

@@ -2,6 +2,10 @@ import type { LanguageModel } from "@mcparley/host";
 import { isObject } from "@mcparley/internal/is-object";
 import { type Endpoint, EndpointError, connectionError, replyError, streamError } from "./endpoint-error.ts";
 
+type PromptMessage = Parameters<
+  Extract<LanguageModel, { specificationVersion: "v3" }>["doStream"]
+>[0]["prompt"][number];
+
 /**
  * Returns the model of an endpoint in the format of OpenAI's chat completions. `provider` is its name in errors.
  *
@@ -29,11 +33,19 @@ export async function endpointModel(endpoint: Endpoint, provider: string): Promi
     specificationVersion: "v3",
     provider,
     modelId,
-    async doStream(options) {
-      const { stream, ...result } = await model.doStream(options);
+    async doStream({ prompt, ...options }) {
+      const { stream, ...result } = await model.doStream({ ...options, prompt: prompt.map(withOneText) });
       return { ...result, stream: withEndpointErrors(stream, endpoint) };
     },
   };
+}
+
+/** Joins the texts of a message of the user without files. Endpoints whose model reads no files can refuse a list of parts. */
+function withOneText(message: PromptMessage): PromptMessage {
+  if (message.role !== "user") return message;
+  const texts = message.content.flatMap((part) => (part.type === "text" ? part.text : []));
+  const isText = texts.length > 1 && texts.length === message.content.length;
+  return isText ? { ...message, content: [{ type: "text", text: texts.join("\n\n") }] } : message;
 }
 
 /** Returns the stream with the errors of the endpoint as `EndpointError`. A cancelled stream closes the connection. */

@@ -10,7 +10,6 @@ import {
 } from "./chat-settings.ts";
 import { readBaseUrl } from "./base-url.ts";
 import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";
-import { withReadableFiles } from "./endpoint-files.ts";
 import { endpointModel } from "./endpoint-model.ts";
 import type { ModelSurroundings } from "./provider-package.ts";
 
@@ -31,8 +30,6 @@ export interface ChosenModel {
   /** The name for the user, such as `ollama/qwen3`. */
   readonly name: string;
   readonly model: LanguageModel;
-  /** Wraps the model, or a recorder of its requests, so that each request has a form that the endpoint accepts. */
-  readonly adapt: (this: void, model: LanguageModel) => LanguageModel;
   /** The rules for the schemas of tools, for the option `provider` of a host. */
   readonly schemas: ProviderName;
   /** Origin and path of the endpoint, without secrets. Undefined for a package. */
@@ -131,8 +128,6 @@ async function ofPackage(
   return {
     name: `${provider.package}/${model}`,
     model: languageModel,
-    // The package knows what its provider accepts.
-    adapt: (same) => same,
     schemas: schemasOfPackage(provider),
     endpoint: undefined,
   };
@@ -168,7 +163,6 @@ async function ofEndpoint(
   return {
     name: `${name}/${model}`,
     model: await endpointModel({ ...address, model, key, keyEnv, provider }, name),
-    adapt: withReadableFiles,
     schemas: builtIn ? schemasOf(name, builtIn.provider, model) : "common",
     endpoint: address.displayText,
   };

@@ -69,11 +69,7 @@ function contentOf(part: PromptPart): Pick<SentPart, "text" | "files"> {
   if (part.type === "text" || part.type === "reasoning") return { text: part.text, files: [] };
   if (part.type === "file") return { text: "", files: [fileOf(part)] };
   if (part.type === "tool-call") return { text: `${part.toolName}(${JSON.stringify(part.input)})`, files: [] };
-  const { toolName, output } = part;
-  if (output.type !== "content") return { text: `${toolName}: ${output.value}`, files: [] };
-  const texts = output.value.flatMap((item) => (item.type === "text" ? [item.text] : []));
-  const files = output.value.flatMap((item) => (item.type === "text" ? [] : [fileOf(item)]));
-  return { text: `${toolName}: ${texts.join("\n")}`, files };
+  return { text: `${part.toolName}: ${part.output.value}`, files: [] };
 }
 
 /** Returns the type and size of a file. Its content is base64, in another place for each version of the specification. */

@@ -197,7 +197,11 @@ describe("the JSON document", () => {
           text: "Order 7: open",
         },
       ],
-      usage: { inputTokens: 20, outputTokens: 10 },
+      usage: {
+        inputTokens: 20,
+        outputTokens: 10,
+        origins: [{ model: "scripted/scripted-model", inputTokens: 20, outputTokens: 10 }],
+      },
       steps: 2,
       model: "scripted/model",
       unavailable: [],

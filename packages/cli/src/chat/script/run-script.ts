@@ -1,4 +1,4 @@
-import type { Conversation, Host, RunEnd, RunEvent, RunOptions, Usage } from "@mcparley/host";
+import type { Conversation, Host, RunEnd, RunEvent, RunOptions, TotalUsage } from "@mcparley/host";
 import { printableJson } from "mcparley";
 import { allowCure } from "../../commands/connection/allow-cure.ts";
 import { withOptionNames } from "../../targets/option-names.ts";
@@ -39,7 +39,7 @@ export interface ChatResult {
   /** The calls of the model, in order. */
   readonly calls: readonly ScriptCall[];
   /** The tokens of all steps. They are estimated if the provider reports none. */
-  readonly usage: Usage;
+  readonly usage: TotalUsage;
   /** The number of requests to the model. */
   readonly steps: number;
   readonly model: string;
@@ -83,7 +83,7 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
     if (event.type === "text") answer += event.text;
     if (event.type === "text") await text?.write(event.text);
     // It follows the text of each step.
-    if (event.type === "usage") await text?.endText();
+    if (event.type === "usage" && event.usage.server === undefined) await text?.endText();
     noteEvent(event, calls, screen);
   }
   const end = await run.finished;
@@ -95,7 +95,7 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
     answer,
     reason,
     calls: calls.finish(end.messages),
-    usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
+    usage,
     steps,
     model: setting.model,
     unavailable: unavailableServers(setting),

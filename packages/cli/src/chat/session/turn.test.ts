@@ -26,6 +26,17 @@ async function open(
   return { ...chat, notes };
 }
 
+test("shows the tokens of the cache and of the reasoning", async () => {
+  const usage = {
+    inputTokens: { total: 100, cacheRead: 70, cacheWrite: 10 },
+    outputTokens: { total: 30, reasoning: 20 },
+  };
+  const finish = { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage };
+  const chat = await open([[...textStep("Yes.").slice(0, -1), finish]]);
+  await chat.type("Hello");
+  await chat.waitForText("100 tokens in (70 cached, 10 written to the cache), 30 out (20 reasoning)\n");
+});
+
 test("shows the answer as it arrives, and the tokens of the turn", async () => {
   let send = (): void => {};
   const sent = new Promise<void>((resolve) => (send = resolve));

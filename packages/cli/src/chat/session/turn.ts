@@ -1,4 +1,4 @@
-import type { CallActivity, Message, RunEnd, RunEvent } from "@mcparley/host";
+import type { CallActivity, Message, RunEnd, RunEvent, TotalUsage, Usage } from "@mcparley/host";
 import { printable } from "mcparley";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import { visibleLine } from "../../terminal/text.ts";
@@ -92,9 +92,30 @@ function showEnd({ reason, error, usage }: RunEnd, { terminal, view }: Chat): vo
   const { red, yellow, dim } = view.style;
   if (reason === "error") terminal.note(red(visibleLine(error?.message ?? "The model failed without a reason.")));
   else if (reason !== "answered") terminal.note(yellow(endTexts[reason]));
-  const { inputTokens, outputTokens, isEstimated } = usage;
+  if (usage.inputTokens + usage.outputTokens > 0) terminal.note(dim(usageText(usage)));
+}
+
+/** Returns the tokens of a turn. The tokens of sampling requests of servers are also shown by server, because the total includes them. */
+function usageText({ origins, ...usage }: TotalUsage): string {
+  const ofServers = origins.filter(({ server }) => server !== undefined);
+  const samples = ofServers.map((origin) => `${visibleLine(origin.server ?? "")}: ${tokensText(origin)}`);
+  return tokensText(usage) + (samples.length === 0 ? "" : ` (sampling of ${samples.join("; ")})`);
+}
+
+function tokensText({ isEstimated, ...usage }: Usage): string {
   const mark = isEstimated ? "~" : "";
-  if (inputTokens + outputTokens > 0) terminal.note(dim(`${mark}${inputTokens} tokens in, ${mark}${outputTokens} out`));
+  const cached = countText(usage.cacheReadTokens, "cached");
+  const input = [...cached, ...countText(usage.cacheWriteTokens, "written to the cache")];
+  const output = countText(usage.reasoningTokens, "reasoning");
+  return `${mark}${usage.inputTokens} tokens in${partsText(input)}, ${mark}${usage.outputTokens} out${partsText(output)}`;
+}
+
+function partsText(texts: readonly string[]): string {
+  return texts.length === 0 ? "" : ` (${texts.join(", ")})`;
+}
+
+function countText(tokens: number | undefined, name: string): string[] {
+  return tokens === undefined ? [] : [`${tokens} ${name}`];
 }
 
 /** The lines above the input during a turn: one for the model, and one for each call that runs. */
@@ -155,6 +176,7 @@ class TurnStatus {
 
 /** Returns the state of a call in a few words. */
 export function activityText(activity: CallActivity): string {
+  if (activity.type === "usage") return "running";
   if (activity.type === "progress") return progressText(activity.progress);
   if (activity.type === "approval") return activity.state === "waiting" ? "waits for your approval" : activity.state;
   if (activity.type === "input-request") {

@@ -153,7 +153,6 @@ async function startChat(
     model: model && {
       name: "test/scripted",
       model,
-      adapt: (same: LanguageModel) => same,
       schemas: "common" as const,
       endpoint: undefined,
     },

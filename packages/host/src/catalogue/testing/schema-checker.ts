@@ -66,8 +66,21 @@ function checkType(keywords: ReadonlyMap<string, unknown>, path: string, { rules
   if (restrictions.has("string-enums") && values !== undefined && (!isOfStrings || type !== "string"))
     problems.push(`${path}/enum`);
   if (Array.isArray(values) && values.length === 0) problems.push(`${path}/enum is empty`);
+  const constants = [
+    ...(Array.isArray(values) ? values : []),
+    ...(keywords.has("const") ? [keywords.get("const")] : []),
+  ];
+  if (type !== undefined && !constants.every((value) => types.some((name) => isOfType(value, name))))
+    problems.push(`${path}/type is not that of its values`);
+  if (Array.isArray(type) && new Set(type).size < type.length) problems.push(`${path}/type names a type twice`);
   const format = keywords.get("format");
   if (typeof format === "string" && formats && !formats.has(format)) problems.push(`${path}/format`);
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  if (value === null || type === "null") return value === null && type === "null";
+  if (type === "integer") return Number.isInteger(value);
+  return type === (Array.isArray(value) ? "array" : typeof value);
 }
 
 function checkProperties(keywords: ReadonlyMap<string, unknown>, path: string, { rules, problems }: Check): void {

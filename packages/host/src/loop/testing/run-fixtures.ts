@@ -96,6 +96,7 @@ export function testParts(
   const catalogue = testCatalogue([testTool("read"), testTool("write")]);
   const callTool = overrides.callTool ?? echo;
   return {
+    model: "test/model",
     stream,
     catalogue: () => catalogue,
     readArguments(json) {

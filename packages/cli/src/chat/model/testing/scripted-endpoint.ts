@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { LanguageModel } from "@mcparley/host";
 import { onTestFinished } from "vitest";
-import type { Prompt } from "../endpoint-files.ts";
 
 /** An endpoint on loopback that answers with a script. */
 export interface ScriptedEndpoint {
@@ -85,15 +84,12 @@ export interface StreamedPart {
   readonly usage?: { readonly inputTokens: { readonly total: number } };
 }
 
-/** Sends a question to a model, or a prompt to one of an endpoint, and returns the parts of its answer. */
-export async function ask(
-  model: LanguageModel,
-  { prompt, ...options }: { maxOutputTokens?: number; prompt?: Prompt } = {},
-): Promise<StreamedPart[]> {
+/** Sends a question to a model, and returns the parts of its answer. */
+export async function ask(model: LanguageModel, options: { maxOutputTokens?: number } = {}): Promise<StreamedPart[]> {
   const question = [{ role: "user" as const, content: [{ type: "text" as const, text: "Hello?" }] }];
   const { stream } =
     model.specificationVersion === "v3"
-      ? await model.doStream({ prompt: prompt ?? question, ...options })
+      ? await model.doStream({ prompt: question, ...options })
       : await model.doStream({ prompt: question, ...options });
   const parts: StreamedPart[] = [];
   for await (const part of stream as ReadableStream<StreamedPart>) parts.push(part);
