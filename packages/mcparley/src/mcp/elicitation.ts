@@ -57,9 +57,7 @@ export function readElicitResult(result: unknown): ElicitResult {
     if (isValid && (content === undefined || content === null || isObject(content) || isEmptyList(content))) {
       // No field of a form can be null.
       const members = Object.entries(content ?? {}).filter(([, value]) => value !== null);
-      return content
-        ? { action, content: Object.fromEntries(members) as NonNullable<ElicitResult["content"]>, ...meta }
-        : { action, ...meta };
+      return content ? { action, content: Object.fromEntries(members), ...meta } : { action, ...meta };
     }
   }
   throw new LocalError("invalid_message", 'The response to elicitation/create must contain a valid "action".');

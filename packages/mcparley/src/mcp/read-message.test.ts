@@ -276,8 +276,8 @@ describe.each(["2025-06-18", "2025-11-25", "2026-07-28"])(
       let response;
       if (version === "2026-07-28") {
         const { result } = await peer.request("tools/call", { name });
-        const [key] = Object.keys(result.inputRequests as JsonObject);
-        const params = { name, inputResponses: { [String(key)]: answer }, requestState: result.requestState };
+        const [key = ""] = Object.keys(result.inputRequests as JsonObject);
+        const params = { name, inputResponses: { [key]: answer }, requestState: result.requestState };
         response = await peer.request("tools/call", params);
       } else {
         const id = peer.start("tools/call", { name });
@@ -286,7 +286,7 @@ describe.each(["2025-06-18", "2025-11-25", "2026-07-28"])(
           sample: "sampling/createMessage",
           roots: "roots/list",
         };
-        peer.answer(await peer.nextRequest(String(methods[name])), answer);
+        peer.answer(await peer.nextRequest(methods[name] ?? ""), answer);
         response = await peer.response(id);
       }
       expect(response.result).toMatchObject({ content: [{ text: expected }] });

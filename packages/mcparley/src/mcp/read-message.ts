@@ -45,24 +45,29 @@ function readMembers<T extends object>(container: T, place: Place, depth: number
   let present = container;
   for (const name in container) {
     const value = container[name];
-    if (typeof value !== "object") continue;
-    const member = value === null ? undefined : readMember(name, value, place, depth);
-    if (member === value || (value === null && (isArray || nullable.test(name)))) continue;
+    if (typeof value !== "object" || (value === null && (isArray || nullable.test(name)))) continue;
+    const read = value === null ? undefined : readMember(value, placeOf(name, value, place), depth);
+    if (read === value) continue;
     if (present === container) present = isArray ? ([...container] as T) : { ...container };
-    if (member === undefined) delete present[name];
-    else present[name] = member;
+    if (read === undefined) delete present[name];
+    else present[name] = read as typeof value;
   }
   return present;
 }
 
-function readMember<T extends object>(name: string, value: T, place: Place, depth: number): T {
+function readMember(value: object, place: Place | "empty" | undefined, depth: number): object {
+  if (place === "empty") return {};
+  return place && depth > 0 ? readMembers(value, place, depth - 1) : value;
+}
+
+/** Returns the place of the members of a value, or whether it is an empty array that is an object. Undefined if it is not changed. */
+function placeOf(name: string, value: object, place: Place): Place | "empty" | undefined {
   const isArray = Array.isArray(value);
   const isOfAuthor = place === "settings" && !name.startsWith("io.modelcontextprotocol/");
   if (isArray && value.length === 0)
-    return place === "capabilities" || (!isOfAuthor && objectName.test(name)) ? ({} as T) : value;
-  if (depth === 0 || isOfAuthor || (place === "object" && authorValue.test(name) && !(isArray && name === "arguments")))
-    return value;
-  const isCapability = place === "capabilities" || /apabilities$/.test(name);
-  const inner = settings.test(name) ? "settings" : isCapability ? "capabilities" : "object";
-  return readMembers(value, inner, depth - 1);
+    return place === "capabilities" || (!isOfAuthor && objectName.test(name)) ? "empty" : undefined;
+  if (isOfAuthor || (place === "object" && authorValue.test(name) && !(isArray && name === "arguments")))
+    return undefined;
+  if (settings.test(name)) return "settings";
+  return place === "capabilities" || name.endsWith("apabilities") ? "capabilities" : "object";
 }
