@@ -5,8 +5,8 @@ import { isCustom } from "./custom-notifications.ts";
 const authorValue = /^(input|(in|out)putSchema|structuredContent|metadata|data|arguments)$/;
 /** Objects whose members belong to authors, except those with the prefix of MCP. */
 const settings = /^(_meta|experimental|extensions)$/;
-/** The members in which null is a value: any JSON, and the lifetime of a task that has no end. */
-const nullable = /^(data|(mcparley\/)?structuredContent|ttl(Ms)?)$/;
+/** The members in which null is a value: any JSON, the constant of a schema, and the lifetime of a task that has no end. */
+const nullable = /^(data|const|(mcparley\/)?structuredContent|ttl(Ms)?)$/;
 /** The members that are objects in all messages. An empty array in their place, which PHP writes, is an empty object. */
 const objectName = /^(_meta|annotations|properties|input)$|apabilities$/;
 
