@@ -51,7 +51,7 @@ proves("lifecycle.initialize.server-result", async (world) => {
 
 proves("lifecycle.initialize.malformed", async (world) => {
   const peer = await world.serve({ tools: { echo } }, { open: false });
-  for (const odd of [{ protocolVersion: 5 }, { capabilities: [] }, { clientInfo: { name: "no version" } }]) {
+  for (const odd of [{ protocolVersion: 5 }, { capabilities: [1] }, { clientInfo: { name: "no version" } }]) {
     expect((await peer.initialize(odd)).error.code).toBe(-32602);
   }
   expect((await peer.initialize()).result).toBeDefined();

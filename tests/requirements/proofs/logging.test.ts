@@ -217,7 +217,7 @@ proves("logging.request-level.client-silent", async (world) => {
 
 proves("logging.error.invalid-level", async (world) => {
   const peer = await world.serve({ tools: { chatty } });
-  for (const level of ["loud", "INFO", "", 7, null, {}]) {
+  for (const level of ["loud", "INFO", "", 7, [], {}]) {
     const { error } = world.isModern
       ? await peer.request("tools/call", { name: "chatty" }, { meta: { [MetaKey.logLevel]: level } })
       : await peer.request("logging/setLevel", { level });

@@ -294,7 +294,7 @@ proves("tools.error.unknown", async (world) => {
 
 proves("tools.error.malformed", async (world) => {
   const peer = await world.serve({ tools: { echo } });
-  for (const params of [{}, { name: 7 }, { name: "echo", arguments: [] }, { name: "echo", arguments: "a" }]) {
+  for (const params of [{}, { name: 7 }, { name: "echo", arguments: [1] }, { name: "echo", arguments: "a" }]) {
     expect((await peer.request("tools/call", params)).error.code).toBe(-32602);
   }
 });

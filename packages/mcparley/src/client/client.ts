@@ -138,7 +138,7 @@ export class Client {
   callTool<N extends string>(name: N, ...parameters: ToolCallArguments<this, N>): Promise<ToolCallValue<this, N>>;
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
     const result = await perform(this.#core, toolCall(name, args), options);
-    return valueOf(name, readToolResult(result));
+    return valueOf(name, readToolResult(result, this.#hasSchema(name)));
   }
 
   /**
@@ -155,7 +155,12 @@ export class Client {
    */
   callToolResult<N extends string>(name: N, ...parameters: ToolCallArguments<this, N>): Promise<CallToolResult>;
   async callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
-    return readToolResult(await perform(this.#core, toolCall(name, args), options));
+    const result = await perform(this.#core, toolCall(name, args), options);
+    return readToolResult(result, this.#hasSchema(name));
+  }
+
+  #hasSchema(name: string): boolean {
+    return this.#core.tools.get(name)?.tool.outputSchema !== undefined;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
-import { type JsonObject, isObject } from "../rpc/messages.ts";
+import { type JsonObject, isEmptyList, isObject } from "../rpc/messages.ts";
 
 /** The schema of a form: a flat object whose properties are strings, numbers, booleans or choices. */
 export interface RequestedSchema {
@@ -54,10 +54,10 @@ export function readElicitResult(result: unknown): ElicitResult {
     const { action, content, _meta } = result;
     const meta = isObject(_meta) ? { _meta } : {};
     const isValid = action === "accept" || action === "decline" || action === "cancel";
-    if (isValid && (content === undefined || content === null || isObject(content))) {
-      return content
-        ? { action, content: content as NonNullable<ElicitResult["content"]>, ...meta }
-        : { action, ...meta };
+    if (isValid && (content === undefined || content === null || isObject(content) || isEmptyList(content))) {
+      // No field of a form can be null.
+      const members = Object.entries(content ?? {}).filter(([, value]) => value !== null);
+      return content ? { action, content: Object.fromEntries(members), ...meta } : { action, ...meta };
     }
   }
   throw new LocalError("invalid_message", 'The response to elicitation/create must contain a valid "action".');

@@ -3,7 +3,8 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { toRequestedSchema } from "./form-schema.ts";
+import { resolveForm, toRequestedSchema } from "./form-schema.ts";
+import type { JsonObject } from "../rpc/messages.ts";
 import { type JsonSchema, SchemaError } from "../schema/schema.ts";
 import { compileSchema } from "../schema/validation/compile-schema.ts";
 
@@ -78,7 +79,7 @@ test("all other keywords are omitted", () => {
       d: { type: "boolean", const: true },
       e: { type: "integer", format: "date", minLength: 1, minimum: 0 },
     },
-    required: ["a", "gone"],
+    required: ["a"],
   };
   expect(toRequestedSchema(schema)).toEqual({
     type: "object",
@@ -179,7 +180,7 @@ describe("a property that cannot be a field is refused with its name and the rul
 
 test("properties called __proto__ and constructor are ordinary", () => {
   const schema = JSON.parse(
-    '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"boolean"}},"required":["toString","__proto__"]}',
+    '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"boolean"}},"required":["__proto__"]}',
   ) as JsonSchema;
   const { properties, required } = toRequestedSchema(schema);
   expect(Object.keys(properties)).toEqual(["__proto__", "constructor"]);
@@ -249,5 +250,160 @@ describe("schema libraries", () => {
       },
       required: ["color", "email"],
     });
+  });
+});
+
+describe("the form that a server requests", () => {
+  const $defs = {
+    Color: { title: "Color", enum: ["red", "green"] },
+    Name: { type: "string", minLength: 1 },
+    Again: { $ref: "#/$defs/Name" },
+    "a/b ~": { type: "integer" },
+    Red: { const: "red", title: "Red" },
+    Form: { type: "object", properties: { a: { $ref: "#/$defs/Name" } }, required: ["a"] },
+    Loop: { $ref: "#/$defs/Loop" },
+  };
+  const resolved = (property: unknown): unknown =>
+    resolveForm({ type: "object", properties: { a: property }, $defs }).properties["a"];
+
+  test.each<[string, unknown, JsonObject]>([
+    ["a reference to a choice", { $ref: "#/$defs/Color" }, { type: "string", title: "Color", enum: ["red", "green"] }],
+    [
+      "a reference with members beside it",
+      { $ref: "#/$defs/Name", title: "Your name", default: "Ann" },
+      { type: "string", minLength: 1, title: "Your name", default: "Ann" },
+    ],
+    ["a reference to a reference", { $ref: "#/$defs/Again" }, { type: "string", minLength: 1 }],
+    ["a reference with escapes", { $ref: "#/$defs/a~1b%20~0" }, { type: "integer" }],
+    [
+      "allOf with a reference",
+      { allOf: [{ $ref: "#/$defs/Color" }], default: "red" },
+      { type: "string", title: "Color", enum: ["red", "green"], default: "red" },
+    ],
+    ["allOf of two", { allOf: [{ type: "string" }, { maxLength: 3 }] }, { type: "string", maxLength: 3 }],
+    ["a constant text", { const: "yes", title: "Sure?" }, { type: "string", enum: ["yes"], title: "Sure?" }],
+    ["a constant text with a type", { type: "string", const: "yes" }, { type: "string", enum: ["yes"] }],
+    ["a constant number", { const: 5 }, { type: "number", minimum: 5, maximum: 5 }],
+    ["a constant integer", { type: "integer", const: 5 }, { type: "integer", minimum: 5, maximum: 5 }],
+    ["a constant boolean", { const: true, title: "I agree" }, { type: "boolean", title: "I agree" }],
+    ["anyOf of constants", { anyOf: [{ const: "a" }, { const: "b" }] }, { type: "string", enum: ["a", "b"] }],
+    [
+      "anyOf of references to titled constants",
+      { anyOf: [{ $ref: "#/$defs/Red" }, { const: "b" }] },
+      {
+        type: "string",
+        oneOf: [
+          { const: "red", title: "Red" },
+          { const: "b", title: "b" },
+        ],
+      },
+    ],
+    [
+      "an optional text",
+      { anyOf: [{ type: "string", minLength: 2 }, { type: "null" }], title: "T", default: null },
+      { type: "string", minLength: 2, title: "T", default: null },
+    ],
+    [
+      "an optional choice",
+      { anyOf: [{ $ref: "#/$defs/Color" }, { type: "null" }] },
+      { type: "string", title: "Color", enum: ["red", "green"] },
+    ],
+    [
+      "an optional constant",
+      { oneOf: [{ const: "a" }, { const: "b" }, { const: null }] },
+      { type: "string", enum: ["a", "b"] },
+    ],
+    ["a list of types", { type: ["null", "integer"], minimum: 1 }, { type: "integer", minimum: 1 }],
+    ["a text or a number", { oneOf: [{ type: "object" }, { type: "string" }, { type: "number" }] }, { type: "string" }],
+    [
+      "a list of a referenced choice",
+      { type: "array", items: { $ref: "#/$defs/Color" } },
+      { type: "array", items: { type: "string", enum: ["red", "green"] } },
+    ],
+    ["a schema without a type", { title: "Text" }, { title: "Text", type: "string" }],
+    ["a schema that is true", true, { type: "string" }],
+  ])("has a field for %s", (_, property, expected) => {
+    expect(resolved(property)).toEqual(expected);
+  });
+
+  test.each(Object.entries(published))("keeps a published field: %s", (_, property) => {
+    expect(resolved(property)).toEqual(property);
+  });
+
+  test.each<[string, JsonObject]>([
+    ["enumNames", { type: "string", enum: ["r"], enumNames: ["Red"] }],
+    ["a pattern and members of others", { type: "string", pattern: "^a", "x-hint": { wide: true } }],
+    ["numbers to choose", { type: "integer", enum: [1, 2] }],
+  ])("keeps %s", (_, property) => {
+    expect(resolved(property)).toEqual(property);
+  });
+
+  test("keeps a schema that is a reference or consists of parts", () => {
+    const a = { type: "string", minLength: 1 };
+    expect(resolveForm({ $ref: "#/$defs/Form", $defs })).toMatchObject({ properties: { a }, required: ["a"] });
+    const parts = [{ $ref: "#/$defs/Form" }, { properties: { b: { const: "x" } }, required: ["b"] }];
+    expect(resolveForm({ type: "object", allOf: parts, $defs })).toMatchObject({
+      properties: { a, b: { type: "string", enum: ["x"] } },
+      required: ["a", "b"],
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ["an object", { type: "object", properties: {} }],
+    ["a schema of members without a type", { properties: { b: { type: "string" } } }],
+    ["a list without choices", { type: "array", items: { type: "string" } }],
+    ["a list of objects", { type: "array", items: { type: "object" } }],
+    ["null", { type: "null" }],
+    ["a constant that is null", { const: null }],
+    ["a constant that is an object", { const: {} }],
+    ["alternatives of objects", { anyOf: [{ type: "object" }, { type: "array" }] }],
+    ["alternatives of alternatives", { anyOf: [{ anyOf: [{ type: "string" }] }] }],
+    ["no alternative", { anyOf: [] }],
+    ["a missing definition", { $ref: "#/$defs/Missing" }],
+    ["an inherited member", { $ref: "#/constructor" }],
+    ["a reference to itself", { $ref: "#/$defs/Loop" }],
+    ["a reference to an anchor", { $ref: "#color" }],
+    ["a schema that is false", false],
+    ["a type that does not exist", { type: "text" }],
+    ["a negation", { not: { type: "string" } }],
+  ])("is refused with the name of a field that is %s", (_, property) => {
+    expect(() => resolved(property)).toThrow('The property "a" cannot be a field of a form.');
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ["no choices", { type: "string", enum: [] }, "it has no choices"],
+    ["no titled choices", { type: "array", items: { enum: [] } }, "it has no choices"],
+    ["bounds", { type: "integer", minimum: 2, maximum: 1 }, "its minimum is larger than its maximum"],
+    ["lengths", { type: "string", minLength: 2, maxLength: 1 }, "its minLength is larger than its maxLength"],
+    [
+      "numbers of items",
+      { type: "array", items: { enum: ["a", "b"] }, minItems: 2, maxItems: 1 },
+      "its minItems is larger than its maxItems",
+    ],
+    [
+      "more items than choices",
+      { type: "array", items: { enum: ["a"] }, minItems: 2 },
+      "its minItems is larger than its choices",
+    ],
+  ])("is refused with the reason of a field that has no valid value: %s", (_, property, why) => {
+    const message = `No answer is valid for the property "a": ${why}.`;
+    expect(() => resolved(property)).toThrow(message);
+    expect(() => field(property)).toThrow(message);
+  });
+
+  test.each([resolveForm, toRequestedSchema])("is refused if a required property is not defined", (read) => {
+    const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a", "toString"] };
+    expect(() => read(schema)).toThrow('The property "toString" is required, and the schema does not define it.');
+  });
+
+  test("is resolved in linear time for many references and alternatives", () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => `d${index}`);
+    const chain = Object.fromEntries(names.map((name, index) => [name, { $ref: `#/$defs/d${index + 1}` }]));
+    const alternatives = Array.from({ length: 2_000 }, () => ({ $ref: "#/$defs/d0" }));
+    const properties = Object.fromEntries(names.map((name) => [name, { $ref: "#/$defs/d1990" }]));
+    expect(() => resolveForm({ type: "object", properties, $defs: chain })).toThrow("cannot be a field");
+    expect(() => resolveForm({ type: "object", properties: { a: { anyOf: alternatives } }, $defs: chain })).toThrow(
+      "cannot be a field",
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { invalidParams } from "../rpc/errors.ts";
-import { type JsonObject, isObject } from "../rpc/messages.ts";
+import { type JsonObject, isEmptyList, isObject } from "../rpc/messages.ts";
 import type { ContentBlock, Icon, Role } from "./content.ts";
 
 /** An argument of a prompt, as a client sees it. */
@@ -60,12 +60,15 @@ export function readGetPromptParams(params: JsonObject): GetPromptParams {
   return { name, arguments: readStrings(args, "params.arguments") };
 }
 
-/** Validates an optional object whose values are strings. */
+/** Validates an optional object whose values are strings. A value that is null is absent. */
 export function readStrings(value: unknown, where: string): Record<string, string> {
-  if (value === undefined) return {};
+  if (value === undefined || isEmptyList(value)) return {};
   if (!isObject(value)) throw invalidParams(`${where} must be an object`);
+  let hasNull = false;
   for (const key of Object.keys(value)) {
-    if (typeof value[key] !== "string") throw invalidParams(`${where}.${key} must be a string`);
+    if (value[key] === null) hasNull = true;
+    else if (typeof value[key] !== "string") throw invalidParams(`${where}.${key} must be a string`);
   }
-  return value as Record<string, string>;
+  const strings = value as Record<string, string>;
+  return hasNull ? Object.fromEntries(Object.entries(strings).filter(([, text]) => text !== null)) : strings;
 }

@@ -1,5 +1,5 @@
 import { invalidParams } from "../rpc/errors.ts";
-import { type JsonObject, isObject } from "../rpc/messages.ts";
+import { type JsonObject, isEmptyList, isObject } from "../rpc/messages.ts";
 import type { ContentBlock, Icon } from "./content.ts";
 
 /** Hints about the behavior of a tool. A client must not trust them unless it trusts the server. */
@@ -74,10 +74,11 @@ interface CallToolParams {
   arguments: JsonObject;
 }
 
-/** Validates the params of `tools/call`. Missing arguments are an empty object. */
+/** Validates the params of `tools/call`. Missing arguments, and an empty array in their place, are an empty object. */
 export function readCallToolParams(params: JsonObject): CallToolParams {
-  const { name, arguments: args } = params;
+  const { name, arguments: args = {} } = params;
   if (typeof name !== "string") throw invalidParams("params.name must be a string: the name of the tool to call");
-  if (args !== undefined && !isObject(args)) throw invalidParams("params.arguments must be an object");
-  return { name, arguments: args ?? {} };
+  if (isEmptyList(args)) return { name, arguments: {} };
+  if (!isObject(args)) throw invalidParams("params.arguments must be an object");
+  return { name, arguments: args };
 }

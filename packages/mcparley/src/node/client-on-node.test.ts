@@ -28,6 +28,8 @@ interface World {
   connections: Socket[];
   /** The names of the tools that were called. */
   called: unknown[];
+  /** The errors that belong to no call. */
+  errors: unknown[];
 }
 
 /** A client of a server of 2026-07-28 over `node:http`. `call` answers `tools/call`. */
@@ -35,7 +37,7 @@ async function world(
   call: (message: JsonObject, response: ServerResponse, request: IncomingMessage) => void,
   given: { target?: Partial<HttpTarget>; options?: ConnectOptions } = {},
 ): Promise<World> {
-  const [connections, called]: [Socket[], unknown[]] = [[], []];
+  const [connections, called, errors]: [Socket[], unknown[], unknown[]] = [[], [], []];
   const answer = (message: JsonObject, response: ServerResponse, request: IncomingMessage): void => {
     const known: Record<string, JsonObject> = {
       "server/discover": discoverResult(),
@@ -57,9 +59,12 @@ async function world(
     return new Promise((resolve) => server.close(resolve));
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  const client = await openClient(httpTransports({ url, ...given.target }), given.options);
+  const client = await openClient(httpTransports({ url, ...given.target }), {
+    onError: (error) => errors.push(error),
+    ...given.options,
+  });
   closers.push(() => client.close());
-  return { client, connections, called };
+  return { client, connections, called, errors };
 }
 
 test.each([
@@ -172,6 +177,8 @@ type Answer = (exchange: { id: unknown; request: IncomingMessage; response: Serv
 
 const events = { "content-type": "text/event-stream" };
 const resultOf = (id: unknown, value = "done"): string => result({ id }, text(value));
+const progressOf = (id: unknown): string =>
+  JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: id, progress: 1 } });
 
 /*
  * The transport behaves in the same way with undici and with `fetch`: replies, redirects, limits, event streams, cancellation,
@@ -197,6 +204,27 @@ describe.each([
         response.writeHead(200, { ...json, "content-encoding": "gzip" }).end(gzipSync(resultOf(id))),
     ],
     ["JSON with a byte order mark", ({ id, response }) => response.writeHead(200, json).end(`\uFEFF${resultOf(id)}`)],
+    [
+      "compressed JSON with a byte order mark",
+      ({ id, response }) =>
+        response.writeHead(200, { ...json, "content-encoding": "gzip" }).end(gzipSync(`\uFEFF${resultOf(id)}`)),
+    ],
+    [
+      "an event stream with byte order marks at its start and in its data",
+      ({ id, response }) =>
+        response.writeHead(200, events).end(`\uFEFFdata: \uFEFF${progressOf(id)}\n\ndata: \uFEFF${resultOf(id)}\n\n`),
+    ],
+    [
+      "an event stream with an event of blanks",
+      ({ id, response }) => response.writeHead(200, events).end(`data: \t \uFEFF\n\ndata: ${resultOf(id)}\n\n`),
+    ],
+    [
+      "JSON with three encodings",
+      ({ id, response }) =>
+        response
+          .writeHead(200, { ...json, "content-encoding": "gzip, gzip, gzip" })
+          .end(gzipSync(gzipSync(gzipSync(resultOf(id))))),
+    ],
     ["an event stream", ({ id, response }) => response.writeHead(200, events).end(`data: ${resultOf(id)}\n\n`)],
     [
       "an event stream in small parts",
@@ -214,8 +242,9 @@ describe.each([
       },
     ],
   ])("%s is read", async (_name, answer) => {
-    const { client } = await connected(answer);
+    const { client, errors } = await connected(answer);
     expect(await client.callTool("tool")).toBe("done");
+    expect(errors).toEqual([]);
   });
 
   test("text of many bytes for a character arrives unchanged", async () => {
@@ -251,6 +280,13 @@ describe.each([
           .end(gzipSync(resultOf(id, "x".repeat(1_000_000)))),
       { limits: { message: 10_000 } },
       { code: "too_large", message: "more than 10000 bytes. Raise limits.message." },
+    ],
+    [
+      "a reply with too many content encodings",
+      ({ id, response }) =>
+        response.writeHead(200, { ...json, "content-encoding": "identity, gzip, br, gzip" }).end(resultOf(id)),
+      {},
+      { code: "too_large", message: "The reply has more than 3 content encodings" },
     ],
     [
       "an event over the limit",

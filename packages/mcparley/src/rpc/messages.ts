@@ -92,6 +92,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns whether a value is an empty array. */
+export function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 /** Returns whether a value is a list of strings. */
 export function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === "string");
@@ -113,7 +118,8 @@ export type Classified =
  * Returns the kind of message that a parsed value is, or the reason why it is invalid.
  *
  * Unknown members are ignored. Keys are compared exactly, because a case-insensitive reader accepts messages that a filter
- * in front of it did not recognize. `maxIdLength` is in characters; the result never contains a longer id.
+ * in front of it did not recognize. A member that is null is absent, except the id. An empty array, which PHP writes for an empty
+ * object, is an empty object. `maxIdLength` is in characters; the result never contains a longer id.
  */
 export function classify(value: unknown, maxIdLength: number = Infinity): Classified {
   if (!isObject(value)) return invalid("a message must be a JSON object", undefined);
@@ -122,17 +128,21 @@ export function classify(value: unknown, maxIdLength: number = Infinity): Classi
     return invalid(`"id" must have at most ${maxIdLength} characters`, undefined);
   }
   if (value.jsonrpc !== "2.0") return invalid('"jsonrpc" must be "2.0"', id);
-  if (value.method === undefined) return classifyResponse(value, id);
+  if (value.method === undefined || value.method === null) return classifyResponse(value, id);
   if (typeof value.method !== "string") return invalid('"method" must be a string', id);
-  if (value.params !== undefined && !isObject(value.params)) return invalid('"params" must be an object', id);
+  if (value.params !== undefined && !isObject(value.params)) {
+    if (value.params !== null && !isEmptyList(value.params)) return invalid('"params" must be an object', id);
+    const { params: _, ...otherMembers } = value;
+    return classify(otherMembers, maxIdLength);
+  }
   if (!("id" in value)) return { kind: "notification", message: value as unknown as JsonRpcNotification };
   if (id === undefined) return invalid('"id" must be a string or a safe integer, never null', undefined);
   return { kind: "request", message: value as unknown as JsonRpcRequest };
 }
 
 function classifyResponse(value: JsonObject, id: RequestId | undefined): Classified {
-  if ("error" in value) {
-    const { error } = value;
+  const { error, result } = value;
+  if (error !== undefined && error !== null) {
     const readable = isObject(error) && Number.isInteger(error.code) && typeof error.message === "string";
     if (!readable) return invalid('"error" must be an object with an integer "code" and a string "message"', id);
     return { kind: "response", message: value as unknown as JsonRpcFailure };
@@ -143,7 +153,9 @@ function classifyResponse(value: JsonObject, id: RequestId | undefined): Classif
   if (id === undefined || !("result" in value)) {
     return invalid('a message needs a "method", or an "id" with a "result" or an "error"', id);
   }
-  if (!isObject(value.result)) return invalid('"result" must be an object', id);
+  if (result === null || isEmptyList(result)) return { kind: "response", message: success(id, {}) };
+  if (!isObject(result)) return invalid('"result" must be an object', id);
+  if ("error" in value) return { kind: "response", message: success(id, result) };
   return { kind: "response", message: value as unknown as JsonRpcSuccess };
 }
 

@@ -7,11 +7,17 @@ const REST_CHARS = 65_536;
 // oxlint-disable-next-line no-control-regex -- JSON does not allow control characters
 const escapes = /[\\\u0000-\u001f]/;
 
+/** Returns a text without the byte order mark at its start, which some programs write before JSON (RFC 8259, 8.1). */
+export function withoutByteOrderMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
 /**
- * Parses JSON like `JSON.parse`. If the text is large and consists mostly of one string without escapes, such as base64, this
+ * Parses JSON like `JSON.parse`, and ignores a byte order mark. If the text is large and consists mostly of one string without escapes, such as base64, this
  * string is not copied: it shares the memory of the text.
  */
-export function parseJson(text: string): unknown {
+export function parseJson(source: string): unknown {
+  const text = withoutByteOrderMark(source);
   const range = text.length < LARGE_CHARS ? undefined : findLargeString(text);
   if (!range) return JSON.parse(text);
   const { start, end } = range;

@@ -27,6 +27,8 @@ export interface WaitOptions extends TimeLimits {
   onPaused?: ((ms: number) => void) | undefined;
   /** Called once if the request times out or is aborted, to notify the peer. Not called after a response. */
   onAbandoned?: (reason: string) => void;
+  /** Reads the result of the response. Default: the result is returned unchanged. */
+  readResult?: ((result: JsonObject) => JsonObject) | undefined;
   /** The description of the request in error messages, such as its method. */
   what: string;
 }
@@ -116,7 +118,10 @@ export class PendingRequests {
     const waiting = id === undefined ? undefined : this.#take(id);
     if (!waiting) return false;
     if (isFailure(response)) waiting.reject(ProtocolError.from(response.error));
-    else waiting.resolve(response.result instanceof Prepared ? response.result.value : response.result);
+    else {
+      const result = response.result instanceof Prepared ? response.result.value : response.result;
+      waiting.resolve(waiting.options.readResult?.(result) ?? result);
+    }
     return true;
   }
 

@@ -178,7 +178,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * Returns a sink that parses each line as JSON and passes the value to the receiver.
+ * Returns a sink that parses each line as JSON and passes the value to the receiver. A line of blanks is ignored.
  *
  * Nothing is passed on after `isOpen` returns false.
  */
@@ -193,6 +193,7 @@ export function jsonLines(
     try {
       value = parseJson(text);
     } catch (cause) {
+      if (text.trim() === "") return;
       const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
       const fact = `${problem}: ${JSON.stringify(redact(excerpt))}`;
       const cure = "Each line must be one JSON-RPC message; logs belong on stderr.";

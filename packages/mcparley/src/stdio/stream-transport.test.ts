@@ -234,3 +234,19 @@ test("a timeout names the first line of the server that is not JSON", async () =
     ),
   });
 });
+
+test.each([
+  ["a byte order mark before the first message", '\uFEFF{"a":1}\n{"a":2}\n'],
+  ["a byte order mark before each message", '\uFEFF{"a":1}\r\n\uFEFF{"a":2}\r\n'],
+  ["a byte order mark before the last message, without a line end", '{"a":1}\n\uFEFF{"a":2}'],
+  ["lines of blanks", ' \n\t\t\n{"a":1}\n \t \r\n\r\n{"a":2}\n  \n'],
+  ["lines of a byte order mark", '\uFEFF\n{"a":1}\n\uFEFF \r\n{"a":2}\n\uFEFF'],
+  ["blanks at the end, without a line end", '{"a":1}\n{"a":2}\n \t '],
+])("the messages are read, and nothing is reported, with %s", async (_, text) => {
+  const { seen, input } = started({ ended() {} });
+  for (const byte of Buffer.from(text)) input.write(Buffer.of(byte));
+  input.end();
+  await once(input, "end");
+  expect(seen.messages).toEqual([{ a: 1 }, { a: 2 }]);
+  expect(seen.problems).toEqual([]);
+});

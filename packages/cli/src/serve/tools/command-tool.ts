@@ -67,7 +67,7 @@ async function run(
 
 function parse(output: string): unknown {
   try {
-    return JSON.parse(output);
+    return JSON.parse(output.replace(/^\uFEFF/, ""));
   } catch (cause) {
     const start = JSON.stringify(output.slice(0, 80));
     throw new ToolError(`The program did not write JSON. Its output starts with ${start}.`, { cause });

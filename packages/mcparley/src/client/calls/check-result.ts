@@ -25,7 +25,7 @@ export async function checkResult(call: Call, knownTool: KnownTool, answer: Json
   const { core, params } = call;
   const { generation } = core.tools;
   const name = String(params.name);
-  const result = readToolResult(answer);
+  const result = readToolResult(answer, true);
   let mismatch = await mismatchOf(call, knownTool, result);
   if (mismatch?.isOfResult) {
     const current = await findAgain(call, generation);

@@ -1,18 +1,29 @@
 import { ToolError } from "../../mcp/errors.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ContentBlock, TextContent } from "../../mcp/content.ts";
 import { type CallToolResult, restoreStructuredContent } from "../../mcp/tools.ts";
 
 /**
  * Returns a tool result whose content is a list. A text or a block in place of the list is its only entry: the server has run the
  * call, so an error would lose the result. The blocks are not checked.
+ *
+ * Structured content that is null is absent, unless it can be the value: `hasSchema`, or nothing else is in the result.
  */
-export function readToolResult(result: JsonObject): CallToolResult {
+export function readToolResult(answer: JsonObject, hasSchema = false): CallToolResult {
+  const { structuredContent, ...otherMembers } = answer;
+  const isAbsent = structuredContent === null && !hasSchema && !isNullContent(answer.content);
+  const result: JsonObject = isAbsent ? otherMembers : answer;
   const content = result.content ?? [];
   const blocks = Array.isArray(content)
     ? content
     : [typeof content === "string" ? { type: "text", text: content } : content];
   return restoreStructuredContent({ ...result, content: blocks as ContentBlock[] });
+}
+
+/** Returns whether content is what a server sends beside structured content that is null: its JSON as text, or nothing. */
+function isNullContent(content: unknown): boolean {
+  const [block, ...otherBlocks] = Array.isArray(content) ? content : [content];
+  return otherBlocks.length === 0 && (!block || (isObject(block) && block.text === "null"));
 }
 
 /**

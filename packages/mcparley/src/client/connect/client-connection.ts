@@ -8,13 +8,13 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type RequestId,
-  classify,
   isFailure,
   isObject,
   notification,
 } from "../../rpc/messages.ts";
 import type { Envelope, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
+import { readMessage, resultReader } from "../../mcp/read-message.ts";
 
 /** The requests of the server on one connection that have no answer yet. */
 export interface IncomingRequests {
@@ -40,7 +40,7 @@ export interface ConnectionHandlers {
   report(error: unknown): void;
 }
 
-interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
+interface SendOptions extends Omit<WaitOptions, "onAbandoned" | "readResult"> {
   /** Sends no cancellation to the server: `initialize` must not be cancelled, and probes need not. */
   silent?: boolean;
   /**
@@ -154,6 +154,7 @@ export class ClientConnection {
     this.#issuedIds = id + 1;
     options.onId?.(id);
     const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
+    const readResult = resultReader(method);
     const wait = {
       what,
       idleTimeout,
@@ -164,6 +165,7 @@ export class ClientConnection {
       onProgress,
       onPaused,
       onAbandoned,
+      readResult,
     };
     const answer = this.#outbound.wait(id, wait);
     if (signal?.aborted) return answer;
@@ -224,7 +226,7 @@ export class ClientConnection {
   }
 
   #handle(value: unknown): void {
-    const classification = classify(value);
+    const classification = readMessage(value);
     switch (classification.kind) {
       case "response":
         return this.#settle(classification.message);

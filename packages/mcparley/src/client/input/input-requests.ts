@@ -7,13 +7,8 @@ import { Method } from "../../mcp/methods.ts";
 import type { Root } from "../../mcp/roots.ts";
 import { type CreateMessageParams, findToolImbalance } from "../../mcp/sampling.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
-import {
-  type ElicitFormParams,
-  type ElicitParams,
-  type ElicitResult,
-  type RequestedSchema,
-  readElicitResult,
-} from "../../mcp/elicitation.ts";
+import { type ElicitParams, type ElicitResult, type RequestedSchema, readElicitResult } from "../../mcp/elicitation.ts";
+import { resolveForm, withoutUnrequested } from "../../mcp/form-schema.ts";
 import { preparePeerSchema } from "../../schema/validation/peer-schema.ts";
 import { type ValidationIssue, type Outcome, formatIssue } from "../../schema/schema.ts";
 import { elicitModesOf } from "../client-capabilities.ts";
@@ -127,6 +122,8 @@ interface Elicitation {
 }
 
 interface Form {
+  /** The schema without references and alternatives, to show to the user. */
+  schema: RequestedSchema;
   /** Fills in the defaults of omitted fields. Throws `invalid_result` for an answer that does not match the schema. */
   complete(content: Content | undefined): Content;
   /** Returns the problems of an answer, defaults filled in. */
@@ -150,11 +147,9 @@ async function readElicitation(
     if (unsafe) throw invalidParams(`params.${unsafe}`);
     return { params: { ...params, mode, message, url: String(params.url) } };
   }
-  if (!isObject(requestedSchema) || !isObject(requestedSchema.properties)) {
-    throw invalidParams("params.requestedSchema must be an object with properties");
-  }
-  const form = params as unknown as ElicitFormParams;
-  return { params: form, form: await prepareForm(form.requestedSchema, report) };
+  if (!isObject(requestedSchema)) throw invalidParams("params.requestedSchema must be an object with properties");
+  const form = await prepareForm(requestedSchema, report);
+  return { params: { ...params, message, requestedSchema: form.schema }, form };
 }
 
 /** Calls the elicit handler and checks its answer. */
@@ -180,11 +175,16 @@ async function elicit(
   return form && action === "accept" ? { action, content: form.complete(content), ...meta } : { action, ...meta };
 }
 
-/** `report` receives an error for each part of the schema that cannot be checked. */
-async function prepareForm(schema: RequestedSchema, report: (error: Error) => void): Promise<Form> {
-  const { validate, unchecked } = await preparePeerSchema({ ...schema }).catch((error: Error) => {
-    throw invalidParams(`params.requestedSchema cannot be used: ${error.message}`);
-  });
+/**
+ * Prepares a form. Throws -32602 if no answer is valid. `report` receives an error for each part of the schema that cannot be checked,
+ * and for the members of an answer that the form does not ask for.
+ */
+async function prepareForm(requestedSchema: JsonObject, report: (error: Error) => void): Promise<Form> {
+  const { schema, validate, unchecked } = await preparePeerSchema(requestedSchema)
+    .then((prepared) => ({ ...prepared, schema: resolveForm(requestedSchema) }))
+    .catch((error: Error) => {
+      throw invalidParams(`params.requestedSchema cannot be used: ${error.message}`);
+    });
   for (const reason of unchecked) {
     report(new LocalError("invalid_message", `Answers to a form of the server are not fully checked. ${reason}`));
   }
@@ -197,12 +197,22 @@ async function prepareForm(schema: RequestedSchema, report: (error: Error) => vo
     return validate({ ...defaults, ...Object.fromEntries(members) });
   };
   return {
-    check: (content) => check(content).issues ?? [],
-    complete: (content) => {
+    schema,
+    check: (content) => check(content && withoutUnrequested(content, schema).content).issues ?? [],
+    complete: (answer = {}) => {
+      const { content, unrequested } = withoutUnrequested(answer, schema);
+      if (unrequested.length > 0) report(unrequestedMembers(unrequested));
       const outcome = check(content);
       if (!outcome.issues) return outcome.value as Content;
       const issues = outcome.issues.map(formatIssue).join("; ");
       throw new LocalError("invalid_result", `The answer of the elicit handler does not match the form: ${issues}`);
     },
   };
+}
+
+function unrequestedMembers(names: readonly string[]): LocalError {
+  const list = names.slice(0, 5).map((name) => JSON.stringify(name.slice(0, 80)));
+  const more = names.length > list.length ? ` and ${names.length - list.length} more` : "";
+  const message = `The answer of the elicit handler has members that the form does not ask for: ${list.join(", ")}${more}. They were not sent.`;
+  return new LocalError("invalid_result", message);
 }

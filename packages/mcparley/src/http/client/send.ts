@@ -1,5 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { Authorization } from "./auth.ts";
+import { readEncodings } from "./encodings.ts";
 import { asksForAuthorization, discard, loadExplanations } from "./response.ts";
 import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
 import type { HttpReply, SendInit } from "./reply.ts";
@@ -51,6 +52,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     let response: HttpReply;
     try {
       response = await send(url, requestInit(settings, outgoing, authorization));
+      checkEncodings(response);
     } catch (error) {
       throw signal.aborted ? error : await explain(url, error);
     }
@@ -97,6 +99,20 @@ function redirectTarget(response: HttpReply, source: URL, hops: number): URL {
   const cure = target ? " Connect to that URL if you trust it." : "";
   const message = `${nameOf(source)} redirects${where} (${status}), ${why}.${cure}`;
   throw new LocalError("http", message, { data: { status, location: target && nameOf(target) } });
+}
+
+/**
+ * Throws `too_large`, and ends the reply, if it has too many content encodings. `fetch` makes their decoders before it returns, but
+ * reads nothing yet.
+ */
+function checkEncodings({ headers, body }: HttpReply): void {
+  const encodings = headers.get("content-encoding");
+  try {
+    if (encodings !== null) readEncodings(encodings);
+  } catch (error) {
+    body?.cancel().catch(() => {});
+    throw error;
+  }
 }
 
 /** Makes the error for a request without a response. */

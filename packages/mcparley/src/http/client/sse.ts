@@ -139,12 +139,13 @@ export async function readMessages(
   });
 }
 
-/** Parses the data of an event and delivers the message. */
+/** Parses the data of an event and delivers the message. Data of blanks is ignored. */
 export function deliverEvent(data: string, sink: MessageSink): void {
   let value: unknown;
   try {
     value = parseJson(data);
   } catch (cause) {
+    if (data.trim() === "") return;
     const message = `The server sent an event that is not JSON: ${JSON.stringify(redact(data.slice(0, 100)))}.`;
     return sink.malformed(new LocalError("invalid_message", message, { cause }));
   }

@@ -232,12 +232,26 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(message).not.toHaveProperty("id");
   });
 
+  test("ignores a byte order mark before the body of a modern request and of a session", async () => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "echo", arguments: {} } };
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo" };
+    const modern = { ...call, params: { ...call.params, _meta: metaOf() } };
+    expect(await (await client.post(`\uFEFF${JSON.stringify(modern)}`, headers)).json()).toHaveProperty("result");
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } };
+    const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params };
+    const opened = await client.post(`\uFEFF${JSON.stringify(initialize)}`);
+    expect(await opened.json()).toHaveProperty("result");
+    const session = { "mcp-session-id": String(opened.headers.get("mcp-session-id")) };
+    expect(await (await client.post(`\uFEFF${JSON.stringify(call)}`, session)).json()).toHaveProperty("result");
+  });
+
   test.each([
     ["no version", { id: 1, method: "server/discover" }, 1],
     ["a null id", { jsonrpc: "2.0", id: null, method: "server/discover" }, undefined],
     ["a fractional id", { jsonrpc: "2.0", id: 1.5, method: "server/discover" }, undefined],
     ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "server/discover" }, undefined],
-    ["params that are an array", { jsonrpc: "2.0", id: 2, method: "server/discover", params: [] }, 2],
+    ["params that are an array", { jsonrpc: "2.0", id: 2, method: "server/discover", params: [1] }, 2],
     ["a number", 42, undefined],
     ["null", null, undefined],
   ])("answers a message with %s with 400 and -32600", async (_, body, id) => {

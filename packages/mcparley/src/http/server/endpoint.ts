@@ -2,7 +2,7 @@ import { settlesWithin } from "../../rpc/abort.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { classify } from "../../rpc/messages.ts";
+import { readMessage } from "../../mcp/read-message.ts";
 import { explainErrors } from "../../server/checks/check-definition.ts";
 import type { ServerCore } from "../../server/core/server-core.ts";
 import { checkNames } from "../../server/checks/known-members.ts";
@@ -171,7 +171,7 @@ export class Endpoint {
   /** Passes a message to the code of its revision. */
   #receive(post: Posted, value: unknown): Awaitable<void> {
     if (Array.isArray(value)) return this.#useLegacy().then((legacy) => legacy.postBatch(post, value));
-    const message = classify(value, this.#context.core.limits.idLength);
+    const message = readMessage(value, this.#context.core.limits.idLength);
     if (message.kind === "invalid") {
       throw new HttpRefusal(400, `Invalid message: ${message.reason}.`, { id: message.id });
     }

@@ -1,4 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
+import { withoutByteOrderMark } from "../../rpc/parse-json.ts";
 import type { HttpOptions } from "./options.ts";
 import type { HttpRequestHead, HttpExchange, ReadLimits } from "../exchange.ts";
 import { HttpRefusal, shortenValue, tooLarge } from "./refusal.ts";
@@ -113,7 +114,7 @@ export function readJson(exchange: HttpExchange, limits: ReadLimits): Promise<un
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(withoutByteOrderMark(text));
   } catch {
     throw new HttpRefusal(400, "Parse error: the body is not JSON.", { code: ErrorCode.ParseError });
   }

@@ -1,5 +1,6 @@
 import { type Transform, pipeline } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { readEncodings } from "../../http/client/encodings.ts";
 
 /** The decoders output all bytes that have arrived, because an event stream may pause at any time. */
 const zlibOptions = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
@@ -14,10 +15,12 @@ export interface BodyDecoder {
   last: Transform;
 }
 
-/** Returns the decoder for a `content-encoding`. Unknown encodings are ignored, as by `fetch`. */
+/**
+ * Returns the decoder for a `content-encoding`. Unknown encodings are ignored, as by `fetch`. Throws `LocalError` `too_large` for more
+ * than three.
+ */
 export function decoderFor(encodings: string): BodyDecoder | undefined {
-  const names = encodings.split(",").toReversed();
-  const [first, ...furtherDecoders] = names.flatMap((name) => decoderOf(name.trim().toLowerCase()) ?? []);
+  const [first, ...furtherDecoders] = readEncodings(encodings).flatMap((name) => decoderOf(name) ?? []);
   if (!first) return undefined;
   // The reader of the last stream gets the error.
   const last = furtherDecoders.reduce((source, target) => pipeline(source, target, () => {}), first);

@@ -62,10 +62,15 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
     if (status < 200 || this.#isEnded) return;
     const headers = headersOf(replyHeaders);
     this.#length = Number(headers.get("content-length")) || 0;
+    const encodings = headers.get("content-encoding");
+    try {
+      if (encodings !== null) this.#decoder = decoderFor(encodings);
+    } catch (error) {
+      return this.#abort(error);
+    }
     const body = new ArrivingBody(this, this.#length);
     this.#body = body;
-    const encodings = headers.get("content-encoding");
-    if (encodings !== null) this.#decode(encodings, body);
+    if (this.#decoder) this.#decode(this.#decoder, body);
     const hasBody = status !== 204 && status !== 205 && status !== 304;
     this.#resolve({
       ok: status < 300,
@@ -109,13 +114,10 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
     );
   }
 
-  #decode(encodings: string, body: ArrivingBody): void {
-    const decoder = decoderFor(encodings);
-    if (!decoder) return;
-    this.#decoder = decoder;
-    decoder.last.on("data", (part: Buffer) => body.push(part));
-    decoder.last.on("end", () => body.end());
-    decoder.last.on("error", (error) => {
+  #decode({ last }: BodyDecoder, body: ArrivingBody): void {
+    last.on("data", (part: Buffer) => body.push(part));
+    last.on("end", () => body.end());
+    last.on("error", (error) => {
       body.end(error);
       this.#end(false);
     });

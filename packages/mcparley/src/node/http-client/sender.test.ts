@@ -135,6 +135,30 @@ describe("the body of a response", () => {
     expect(await (await createSender()(url, post())).text()).toBe("hello");
   });
 
+  test("is decoded if it names three encodings, and empty ones beside them", async () => {
+    const { url } = await serve((_, response) =>
+      response
+        .writeHead(200, { "content-encoding": "gzip, , identity,br," })
+        .end(brotliCompressSync(gzipSync("hello"))),
+    );
+    expect(await (await createSender()(url, post())).text()).toBe("hello");
+  });
+
+  test.each([
+    ["four", "gzip, identity, x-own, gzip"],
+    ["thousands", Array(2_000).fill("gzip").join(",")],
+    ["hundreds of empty ones and four", `${",".repeat(500)}br,br,br,br`],
+  ])("is refused if it names %s encodings, and the next request is answered", async (_, encodings) => {
+    let isFirst = true;
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, isFirst ? { "content-encoding": encodings } : {}).end("hello");
+      isFirst = false;
+    });
+    const send = createSender();
+    await expect(send(url, post())).rejects.toMatchObject({ code: "too_large", data: { limit: 3 } });
+    expect(await (await send(url, post())).text()).toBe("hello");
+  });
+
   test("is not decoded if its encoding is unknown", async () => {
     const { url } = await serve((_, response) => response.writeHead(200, { "content-encoding": "x-own" }).end("hello"));
     expect(await (await createSender()(url, post())).text()).toBe("hello");

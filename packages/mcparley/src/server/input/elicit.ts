@@ -5,7 +5,7 @@ import { readElicitResult } from "../../mcp/elicitation.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type Root, readRoots } from "../../mcp/roots.ts";
 import { type CreateMessageResult, findToolImbalance, readCreateMessageResult } from "../../mcp/sampling.ts";
-import { toRequestedSchema } from "../../mcp/form-schema.ts";
+import { toRequestedSchema, withoutUnrequested } from "../../mcp/form-schema.ts";
 import { compileSchema } from "../../schema/validation/compile-schema.ts";
 import type { Call, Link } from "../core/call.ts";
 import { ReplayChannel } from "./by-replay.ts";
@@ -26,6 +26,7 @@ export async function openInputChannel(call: Call, link: Link): Promise<InputCha
 export function formRequest(core: ServerCore, request: FormElicitation<Schema>): ServerRequest {
   const { message, schema, key, onProgress, meta } = request;
   const compiledSchema = compileSchema(schema, "input");
+  const requestedSchema = toRequestedSchema(compiledSchema.json);
   // The form has no format "password", so the schema of the author is checked.
   warnOfSecrets(core, compiledSchema.json);
   return {
@@ -33,15 +34,15 @@ export function formRequest(core: ServerCore, request: FormElicitation<Schema>):
     params: {
       mode: "form",
       message,
-      requestedSchema: toRequestedSchema(compiledSchema.json),
+      requestedSchema,
       ...(meta && { _meta: meta }),
     },
     key,
     onProgress,
     requires: { elicitation: { form: {} } },
     read: async (result) => {
-      const content = acceptedContent(result);
-      const outcome = await compiledSchema.validate(content ?? {});
+      const { content } = withoutUnrequested(acceptedContent(result) ?? {}, requestedSchema);
+      const outcome = await compiledSchema.validate(content);
       if (!outcome.issues) return outcome.value;
       const issues = outcome.issues.map((issue) => `${issue.path || "/"}: ${issue.message}`).join("; ");
       throw new InvalidResponse(`The answer to "${message}" does not match the requested schema: ${issues}`);

@@ -2,9 +2,9 @@ import { type ClientCapabilities, type InputKind, canRequest } from "../../mcp/c
 import { isPriority } from "../../mcp/checks/check-metadata.ts";
 import { checkBlock, checkEach, checkMeta, checkRole, invalid } from "../../mcp/checks/check-content.ts";
 import { findUnsafe } from "../../mcp/checks/safe-url.ts";
-import type { ElicitParams, ElicitResult } from "../../mcp/elicitation.ts";
+import type { ElicitParams, ElicitResult, RequestedSchema } from "../../mcp/elicitation.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
-import { toRequestedSchema } from "../../mcp/form-schema.ts";
+import { toRequestedSchema, withoutUnrequested } from "../../mcp/form-schema.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { omit } from "../../mcp/revisions/encoder.ts";
 import type { CreateMessageParams } from "../../mcp/sampling.ts";
@@ -124,7 +124,10 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
     const hasIds = revision.serverNotifications.has(Notification.elicitationComplete);
     const supportedParams = hasIds ? params : omit(params, "elicitationId");
     const { params: encodedParams, decode } = encoder.elicitation(supportedParams as unknown as ElicitParams);
-    return { params: { ...encodedParams }, decode: (result) => ({ ...decode(result as unknown as ElicitResult) }) };
+    return {
+      params: { ...encodedParams },
+      decode: (result) => withRequested(decode(result as unknown as ElicitResult), params),
+    };
   }
   if (method !== Method.createMessage) return { params, decode: (result) => result };
   // A client that has not declared the capability does not know this member (client/sampling, Capabilities).
@@ -132,6 +135,13 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
   const supportedParams = hasContext ? params : omit(params, "includeContext");
   const encodedParams = encoder.createMessage(supportedParams as unknown as CreateMessageParams);
   return { params: { ...encodedParams }, decode: (result) => result };
+}
+
+/** Returns the answer to an elicitation without members that were not requested. The answer to a URL has none. */
+function withRequested({ content, ...result }: ElicitResult, { requestedSchema }: JsonObject): JsonObject {
+  if (!isObject(requestedSchema)) return result;
+  if (!isObject(content)) return { ...result, content };
+  return { ...result, content: withoutUnrequested(content, requestedSchema as unknown as RequestedSchema).content };
 }
 
 const secretName =

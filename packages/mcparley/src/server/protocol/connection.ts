@@ -7,11 +7,11 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type RequestId,
-  classify,
   isObject,
 } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
+import { readMessage } from "../../mcp/read-message.ts";
 import { replyToError } from "../dispatch/reply.ts";
 import type { Call, Link, Reply } from "../core/call.ts";
 import { OpenCall, cancelledFor } from "../dispatch/open-call.ts";
@@ -141,7 +141,7 @@ export class ServerConnection implements Connection {
 
   /** Handles one message and returns the reply. Starts synchronously, so that messages take effect in order of arrival. */
   #handle(value: unknown): Awaitable<Reply | undefined> {
-    const incoming = classify(value, this.#core.limits.idLength);
+    const incoming = readMessage(value, this.#core.limits.idLength);
     switch (incoming.kind) {
       case "request":
         return isModernRequest(incoming.message)

@@ -121,7 +121,7 @@ describe("modern revisions", () => {
     [{ "io.modelcontextprotocol/protocolVersion": 7 }, "protocolVersion"],
     [{ "io.modelcontextprotocol/protocolVersion": modern }, "clientCapabilities"],
     [
-      { "io.modelcontextprotocol/protocolVersion": modern, "io.modelcontextprotocol/clientCapabilities": [] },
+      { "io.modelcontextprotocol/protocolVersion": modern, "io.modelcontextprotocol/clientCapabilities": [1] },
       "clientCapabilities",
     ],
     [{ ...modernMeta(modern), "io.modelcontextprotocol/logLevel": "loud" }, "logLevel"],
@@ -160,7 +160,7 @@ describe("messages", () => {
     [{ id: 1, method: "ping" }, "jsonrpc"],
     [{ jsonrpc: "1.0", id: 1, method: "ping" }, "jsonrpc"],
     [{ jsonrpc: "2.0", id: 1, method: 5 }, "method"],
-    [{ jsonrpc: "2.0", id: 1, method: "ping", params: [] }, "params"],
+    [{ jsonrpc: "2.0", id: 1, method: "ping", params: [1] }, "params"],
     [{ jsonrpc: "2.0", id: null, method: "ping" }, "id"],
     [{ jsonrpc: "2.0", id: 1.5, method: "ping" }, "id"],
     [{ jsonrpc: "2.0", id: {}, method: "ping" }, "id"],

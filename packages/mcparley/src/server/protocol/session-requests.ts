@@ -1,4 +1,5 @@
 import { Method, Notification } from "../../mcp/methods.ts";
+import { resultReader } from "../../mcp/read-message.ts";
 import { type Progress, readProgress } from "../../mcp/progress.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
@@ -58,6 +59,7 @@ export class SessionRequests {
       what: method,
       idleTimeout: timeout ?? this.#core.limits.askTimeout,
       signal,
+      readResult: resultReader(method),
       onProgress: onProgress && this.#increasing(onProgress),
       onAbandoned: (reason) => {
         // A request that was never sent needs no cancellation.

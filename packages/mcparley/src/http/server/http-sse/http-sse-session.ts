@@ -1,7 +1,8 @@
 import { type Awaitable, all } from "../../../rpc/awaitable.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
 import { LocalError } from "../../../rpc/errors.ts";
-import { type Classified, type JsonRpcMessage, classify, encode, failure, isRequest } from "../../../rpc/messages.ts";
+import { readMessage } from "../../../mcp/read-message.ts";
+import { type Classified, type JsonRpcMessage, encode, failure, isRequest } from "../../../rpc/messages.ts";
 import type { Link, Reply } from "../../../server/core/call.ts";
 import type { Principal } from "../../../server/core/context.ts";
 import { LegacyConnection } from "../../../server/protocol/legacy.ts";
@@ -87,7 +88,7 @@ export class HttpSseSession implements Link, OpenExchange {
     const values: readonly unknown[] = isBatch ? value : [value];
     const problem = isBatch ? this.#legacy.refuseBatch(values.length) : undefined;
     if (problem !== undefined) throw new HttpRefusal(400, problem);
-    const messages = values.map((one) => readMessage(classify(one, this.#init.context.core.limits.idLength)));
+    const messages = values.map((one) => requireValid(readMessage(one, this.#init.context.core.limits.idLength)));
     const replies: Awaitable<Reply | undefined>[] = [];
     for (const { kind, message } of messages) {
       if (kind === "request") replies.push(this.#legacy.answer(message, principal));
@@ -153,10 +154,10 @@ export class HttpSseSession implements Link, OpenExchange {
 
 /** Throws a refusal of 400 for an invalid message. Batches are not checked here, because their session checks them. */
 export function checkPosted(value: unknown): void {
-  if (!Array.isArray(value)) readMessage(classify(value));
+  if (!Array.isArray(value)) requireValid(readMessage(value));
 }
 
-function readMessage(message: Classified): Message {
+function requireValid(message: Classified): Message {
   if (message.kind !== "invalid") return message;
   throw new HttpRefusal(400, `Invalid message: ${message.reason}.`, { id: message.id });
 }

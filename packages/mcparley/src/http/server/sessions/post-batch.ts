@@ -1,6 +1,7 @@
 import { ProtocolError } from "../../../rpc/errors.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
-import { type Classified, type JsonRpcResponse, classify } from "../../../rpc/messages.ts";
+import { readMessage } from "../../../mcp/read-message.ts";
+import { type Classified, type JsonRpcResponse } from "../../../rpc/messages.ts";
 import type { Reply } from "../../../server/core/call.ts";
 import { replyToError } from "../../../server/dispatch/reply.ts";
 import { answerInSession, batchProblem } from "../../../server/protocol/legacy.ts";
@@ -22,7 +23,7 @@ export async function postBatch(context: LegacyContext, post: Posted, batch: rea
   const problem = batchProblem(session, batch.length);
   if (problem !== undefined) throw new HttpRefusal(400, problem);
 
-  const messages = batch.map((value) => classify(value, core.limits.idLength));
+  const messages = batch.map((value) => readMessage(value, core.limits.idLength));
   const oneWay = messages.filter(isOneWay);
   if (oneWay.length === messages.length) {
     for (const message of oneWay) await httpSession.receive(message);

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { type RawPeer, openPeer } from "mcparley-tests/support/raw-peer.ts";
+import type { Context } from "../core/context.ts";
+import { inputRequired } from "../core/input-required.ts";
+import { createServer } from "../create-server.ts";
+import { tool } from "../definition.ts";
+
+function serverOf(call: (ctx: Context) => unknown, options: object = {}) {
+  return createServer({
+    name: "asker",
+    version: "1",
+    tools: { ask: tool({ call: (_, ctx) => call(ctx) as string }) },
+    ...options,
+  });
+}
+
+const textOf = ({ result }: { result: JsonObject }): unknown =>
+  (result.content as { text: string }[] | undefined)?.[0]?.text;
+
+/** Calls the tool and answers the input requests of each round, as a client of the revision does. */
+async function callAnswering(peer: RawPeer, isModern: boolean, answers: Record<string, JsonObject>[]) {
+  if (!isModern) {
+    const response = peer.request("tools/call", { name: "ask" });
+    for (const round of answers) {
+      for (const [method, answer] of Object.entries(round)) peer.answer(await peer.nextRequest(method), answer);
+    }
+    return response;
+  }
+  let response = await peer.request("tools/call", { name: "ask" });
+  for (const round of answers) {
+    const { inputRequests, requestState } = response.result as {
+      inputRequests: Record<string, { method: string }>;
+      requestState: string;
+    };
+    const inputResponses = Object.fromEntries(
+      Object.entries(inputRequests).map(([key, { method }]) => [key, round[method]]),
+    );
+    response = await peer.request("tools/call", { name: "ask", inputResponses, requestState });
+  }
+  return response;
+}
+
+const accept = (content: JsonObject): JsonObject => ({ action: "accept", content });
+
+type Asking = [string, (ctx: Context) => unknown, unknown];
+
+const asksForUrl: Asking = ["a URL", (ctx) => ctx.elicit({ message: "?", url: "https://example.com" }), undefined];
+
+describe.each(["2025-06-18", "2025-11-25", "2026-07-28"])("members that were not requested, on %s", (version) => {
+  const schema = { type: "object", properties: { name: { type: "string" }, size: { type: "integer", default: 3 } } };
+  const isModern = version === "2026-07-28";
+  const accepted = accept({ name: "Ann", nested: { x: 1 }, role: "admin" });
+
+  test.each<Asking>([
+    ["a JSON Schema", (ctx) => ctx.elicit({ message: "?", schema }), { name: "Ann" }],
+    [
+      "a schema that accepts any member",
+      (ctx) => ctx.elicit({ message: "?", schema: z.looseObject({ name: z.string() }) }),
+      { name: "Ann" },
+    ],
+    ...(version === "2025-06-18" ? [] : [asksForUrl]),
+  ])("do not reach the handler: %s", async (_, ask, expected) => {
+    let answer: unknown = "none";
+    const server = serverOf(async (ctx) => {
+      answer = await ask(ctx);
+      return "asked";
+    });
+    const peer = await openPeer(server, version, { elicitation: { form: {}, url: {} } });
+    expect(textOf(await callAnswering(peer, isModern, [{ "elicitation/create": accepted }]))).toBe("asked");
+    expect(answer).toEqual(expected);
+  });
+
+  // A client of a modern revision sends its answers without their requests.
+  if (!isModern)
+    test("do not reach a handler that reads the answers itself", async () => {
+      const server = serverOf((ctx) => {
+        const params = { message: "?", requestedSchema: schema };
+        if (ctx.inputResponses.q) return JSON.stringify(ctx.inputResponses.q);
+        return inputRequired({ inputRequests: { q: { method: "elicitation/create", params } } });
+      });
+      const peer = await openPeer(server, version, { elicitation: {} });
+      const text = textOf(await callAnswering(peer, isModern, [{ "elicitation/create": accepted }]));
+      expect(JSON.parse(String(text))).toEqual(accept({ name: "Ann" }));
+    });
+});
+
+test("a form with a required name that it does not define is refused before the user is asked", async () => {
+  const errors: unknown[] = [];
+  const schema = { type: "object", properties: { a: { type: "string" } }, required: ["b"] };
+  const server = createServer({
+    name: "s",
+    version: "1",
+    onError: (error) => errors.push(error),
+    tools: { ask: tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema })) }) },
+  });
+  for (const version of ["2025-11-25", "2026-07-28"]) {
+    const peer = await openPeer(server, version, { elicitation: {} });
+    expect(await peer.request("tools/call", { name: "ask" })).toHaveProperty("error.code", -32603);
+    expect(peer.received.filter(({ method }) => method === "elicitation/create")).toEqual([]);
+  }
+  const message = expect.stringContaining('The property "b" is required, and the schema does not define it.') as string;
+  expect(errors).toMatchObject([{ message }, { message }]);
+});
