@@ -39,8 +39,10 @@ export type Answer = (call: Call) => Awaitable<JsonObject | Prepared | InputRequ
 export interface RequestOptions {
   link: Link;
   signal: AbortSignal;
-  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
+  /** Milliseconds to wait for the response or progress. Default: `limits.askTimeout`, unless there is a `totalTimeout`. */
   timeout?: number;
+  /** Milliseconds to wait for the response, in spite of progress. Default: no limit. */
+  totalTimeout?: number | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 

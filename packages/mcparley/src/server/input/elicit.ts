@@ -1,5 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { Cancelled, Declined } from "../../mcp/errors.ts";
+import { Cancelled, Declined, ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { readElicitResult } from "../../mcp/elicitation.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -10,9 +10,10 @@ import { compileSchema } from "../../schema/validation/compile-schema.ts";
 import type { Call, Link } from "../core/call.ts";
 import { ReplayChannel } from "./by-replay.ts";
 import { RequestChannel } from "./by-request.ts";
-import { type InputChannel, InvalidResponse, type ServerRequest } from "../core/input-channel.ts";
+import { checkNames } from "../checks/known-members.ts";
+import { type InputChannel, InvalidResponse, type ServerRequest, Unanswered } from "../core/input-channel.ts";
 import { capabilityFor, warnOfSecrets } from "./input-request.ts";
-import type { FormElicitation, SampleQuestion, UrlElicitation } from "../core/context.ts";
+import type { FormElicitation, InputOptions, SampleQuestion, UrlElicitation } from "../core/context.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
 import type { ServerCore } from "../core/server-core.ts";
 
@@ -22,8 +23,37 @@ export async function openInputChannel(call: Call, link: Link): Promise<InputCha
   return call.session ? new RequestChannel(call, call.session, link) : ReplayChannel.open(call);
 }
 
+/**
+ * Sends an input request and returns the response. If there is none in time, returns the result of `fallback`, or throws a
+ * `ToolError`. Throws a `TypeError` for invalid options.
+ */
+export async function sendRequest<T, F>(
+  call: Call,
+  request: ServerRequest<T>,
+  options: InputOptions<F> = {},
+): Promise<T | F> {
+  const { askTimeout, stateTtl } = call.core.limits;
+  checkNames("timeout:number fallback:function", options, "options");
+  const { fallback, timeout = fallback && Math.min(askTimeout, stateTtl) } = options;
+  if (timeout !== undefined && !(timeout >= 1 && timeout <= stateTtl))
+    throw new TypeError(`"timeout" must be from 1 to ${stateTtl} ms (limits.stateTtl); got ${timeout}`);
+  const channel = await call.input;
+  try {
+    return await channel.request({ ...request, timeout });
+  } catch (error) {
+    if (!(error instanceof Unanswered)) throw error;
+    if (fallback) return fallback(error);
+    throw new ToolError(error.message, { cause: error });
+  }
+}
+
+/** The request to fill in a form or to visit a URL. */
+export function elicitRequest(core: ServerCore, question: FormElicitation<Schema> | UrlElicitation): ServerRequest {
+  return "url" in question ? urlRequest(question) : formRequest(core, question);
+}
+
 /** The request to fill in a form. Its response is the parsed content. */
-export function formRequest(core: ServerCore, request: FormElicitation<Schema>): ServerRequest {
+function formRequest(core: ServerCore, request: FormElicitation<Schema>): ServerRequest {
   const { message, schema, key, onProgress, meta } = request;
   const compiledSchema = compileSchema(schema, "input");
   // The form has no format "password", so the schema of the author is checked.
@@ -50,7 +80,7 @@ export function formRequest(core: ServerCore, request: FormElicitation<Schema>):
 }
 
 /** The request to visit a URL. "accept" means that the user agreed to go there, not that anything has been done. */
-export function urlRequest(request: UrlElicitation): ServerRequest<void> {
+function urlRequest(request: UrlElicitation): ServerRequest<void> {
   const { message, url, key, elicitationId, onProgress, meta } = request;
   const id = elicitationId === undefined ? {} : { elicitationId };
   return {

@@ -119,12 +119,13 @@ async function waitForResult(call: Call, runner: Runner): Promise<JsonObject> {
 async function requestInput(
   call: Call,
   taskId: string,
-  { id, method, params }: TaskInputRequest,
+  { id, method, params, endsAt }: TaskInputRequest,
 ): Promise<InputResponse | undefined> {
   const meta = { ...(isObject(params._meta) && params._meta), [relatedTask]: { taskId } };
   try {
     const channel = await call.input;
-    const request = { method, key: id, params: { ...params, _meta: meta }, requires: {} };
+    const timeout = endsAt === undefined ? undefined : Math.max(0, endsAt - call.core.clock.now());
+    const request = { method, key: id, params: { ...params, _meta: meta }, timeout, requires: {} };
     return { result: await channel.request({ ...request, read: (result) => result }) };
   } catch (error) {
     const isGone = error instanceof LocalError && /^(aborted|closed|timeout)$/.test(error.code);
