@@ -14,7 +14,7 @@ import { checkNames } from "../checks/known-members.ts";
 import { type InputChannel, InvalidResponse, type ServerRequest, Unanswered } from "../core/input-channel.ts";
 import { capabilityFor, warnOfSecrets } from "./input-request.ts";
 import type { FormElicitation, InputOptions, SampleQuestion, UrlElicitation } from "../core/context.ts";
-import type { Schema } from "../../schema/standard-schema.ts";
+import { type Schema, isStandardSchema } from "../../schema/standard-schema.ts";
 import type { ServerCore } from "../core/server-core.ts";
 
 /** Opens the input channel of a call: requests in a session, replay of the call without one. */
@@ -55,7 +55,7 @@ export function elicitRequest(core: ServerCore, question: FormElicitation<Schema
 /** The request to fill in a form. Its response is the parsed content. */
 function formRequest(core: ServerCore, request: FormElicitation<Schema>): ServerRequest {
   const { message, schema, key, onProgress, meta } = request;
-  const compiledSchema = compileSchema(schema, "input");
+  const compiledSchema = compileSchema(reuseLiteral(schema), "input");
   // The form has no format "password", so the schema of the author is checked.
   warnOfSecrets(core, compiledSchema.json);
   return {
@@ -77,6 +77,30 @@ function formRequest(core: ServerCore, request: FormElicitation<Schema>): Server
       throw new InvalidResponse(`The answer to "${message}" does not match the requested schema: ${issues}`);
     },
   };
+}
+
+/** JSON Schemas that handlers have written as literals, by their text. */
+const literals = new Map<string, Schema>();
+const maxLiterals = 100;
+const maxLiteralLength = 10_000;
+
+/**
+ * Returns an equal schema of an earlier call, if there is one. A literal in a handler is a new object in each call, and compiling
+ * it takes longer than comparing its text.
+ */
+function reuseLiteral(schema: Schema): Schema {
+  if (isStandardSchema(schema)) return schema;
+  const text = JSON.stringify(schema) as string | undefined;
+  if (text === undefined || text.length > maxLiteralLength) return schema;
+  const knownSchema = literals.get(text);
+  if (knownSchema) return knownSchema;
+  // Throws for an object that is no schema. Its text could be that of one.
+  compileSchema(schema, "input");
+  // The handler may change its object later.
+  const copy = JSON.parse(text) as Schema;
+  literals.set(text, copy);
+  if (literals.size > maxLiterals) literals.delete(literals.keys().next().value!);
+  return copy;
 }
 
 /** The request to visit a URL. "accept" means that the user agreed to go there, not that anything has been done. */

@@ -137,9 +137,16 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
 const secretName =
   /(^|_)(password|passwd|passphrase|passcode|pin|secret|token|otp|cvv|cvc|api_?key|access_?key|private_?key|(credit_?)?card_?number)($|_)/;
 
+/** The schemas of forms whose fields were checked, by server. */
+const checkedForms = new WeakMap<ServerCore, WeakSet<JsonObject>>();
+
 /** Warns of fields of a form whose names or formats are those of secrets (client/elicitation, User Interaction Model). */
-export function warnOfSecrets(core: ServerCore, { properties }: JsonObject): void {
-  if (!isObject(properties)) return;
+export function warnOfSecrets(core: ServerCore, schema: JsonObject): void {
+  const checked = checkedForms.get(core) ?? new WeakSet();
+  checkedForms.set(core, checked);
+  const { properties } = schema;
+  if (checked.has(schema) || !isObject(properties)) return;
+  checked.add(schema);
   for (const [name, field] of Object.entries(properties)) {
     const words = name
       .replaceAll(/([a-z\d])([A-Z])/g, "$1_$2")
