@@ -50,6 +50,8 @@ export interface RequestOptions {
 export interface CallSession extends ClientSession {
   /** The lowest level of log messages to send. Undefined sends none. */
   readonly logLevel: LoggingLevel | undefined;
+  /** Whether the session ends with its request, because the endpoint has no sessions. */
+  readonly isTransient: boolean;
   /** Answers a method that only sessions have. */
   change(call: Call): JsonObject;
   /** Sends a notification that belongs to no request. Returns false if the session has ended, or ends with its request. */

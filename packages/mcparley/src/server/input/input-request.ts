@@ -6,6 +6,7 @@ import type { ElicitParams, ElicitResult } from "../../mcp/elicitation.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { toRequestedSchema } from "../../mcp/form-schema.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
+import { latestModern } from "../../mcp/revisions/index.ts";
 import { omit } from "../../mcp/revisions/encoder.ts";
 import type { CreateMessageParams } from "../../mcp/sampling.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
@@ -79,7 +80,7 @@ function checkSampled(block: JsonObject, where: string): void {
 const everyRequest = { serverRequests: new Set([Method.elicit]), inputModes: true };
 
 /** Throws -32021, naming the capability, if the client does not have the required capability. */
-function requireCapability({ peer, revision }: Call, requiredCapabilities: ClientCapabilities): void {
+function requireCapability({ peer, revision, session }: Call, requiredCapabilities: ClientCapabilities): void {
   const kind = kindOf(requiredCapabilities);
   if (kind === undefined || canRequest(kind, peer.capabilities, revision)) return;
   const names = Object.keys(requiredCapabilities).flatMap((name) => {
@@ -87,10 +88,13 @@ function requireCapability({ peer, revision }: Call, requiredCapabilities: Clien
     return inner.length === 0 ? [name] : inner.map((part) => `${name}.${part}`);
   });
   const isDeclared = canRequest(kind, peer.capabilities, everyRequest);
-  const missing = isDeclared ? `revision ${revision.version} does not have` : "the client has not declared";
+  const cure = `Use an endpoint with sessions, or a client of ${latestModern.version}`;
+  const reason = session?.isTransient
+    ? `but the endpoint has no sessions (sessions: false), so nothing can be requested on revision ${revision.version}. ${cure}`
+    : `which ${isDeclared ? `revision ${revision.version} does not have` : "the client has not declared"}`;
   throw new ProtocolError(
     ErrorCode.MissingRequiredClientCapability,
-    `This request needs the client capability ${names.join(", ")}, which ${missing}.`,
+    `This request needs the client capability ${names.join(", ")}, ${reason}.`,
     { data: { requiredCapabilities } },
   );
 }

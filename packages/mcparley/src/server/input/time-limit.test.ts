@@ -100,7 +100,7 @@ describe.each(ways)("$name", ({ name, method, ask, response, value }) => {
     const { server, clock } = serve(ask({ timeout: 5_000, fallback }));
     const peer = await openPeer(server, modern, capabilities);
     const { result } = await peer.request("tools/call", { name: "ask" });
-    const key = Object.keys(result.inputRequests as object)[0]!;
+    const [key] = Object.keys(result.inputRequests as object) as [string];
     const retry = { name: "ask", requestState: result.requestState, inputResponses: { [key]: response } };
     await clock.advance(4_999);
     expect(JSON.parse(textOf(await peer.request("tools/call", retry)))).toEqual(value);
