@@ -76,7 +76,7 @@ export async function listen(
   const { port, host = "127.0.0.1", path = "/mcp", health: healthOption = true } = options;
   const core = coreOf(server);
   // `process.env.PORT` is a text, which JavaScript can pass.
-  if (!/^\d{1,5}$/.test(String(port)) || Number(port) > 65_535)
+  if (!/^\d{1,5}$/.test(String(port)) || port > 65_535)
     throw new LocalError("invalid_definition", `"port" must be a whole number from 0 to 65535; got ${String(port)}.`);
   const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer, encodeLarge });
   const health = healthOption && makeHealth(endpoint, healthOption);

@@ -94,7 +94,7 @@ describe.each(starts)("%s", (name, serve) => {
     { auth: [entry], trustProxy: { header: "forwarded", hops: 2 }, sessions: { idle: Infinity }, health: {} },
     { auth: undefined, events: { ttl: 5_000 }, legacySse: { path: "/a", messages: "/b" }, path: "/mcp" },
   ])("accepts the options %j", async (options) => {
-    await serve(options as HttpOptions);
+    await serve(options);
   });
 });
 

@@ -25,8 +25,11 @@ export function checkOptions(options: HttpOptions, listens: boolean): void {
     }
     const { path = "", allowedHosts, allowedOrigins, cors, trustProxy } = options;
     if (path.includes("://")) throw new TypeError('"path" must be a path, such as "/mcp"');
-    checkEntries("allowedHosts", allowedHosts, /^(\[.+\]|[^\s:/*]+)(:\d+)?$/, "example.com");
-    checkEntries("allowedOrigins", allowedOrigins, /^(null|[\w+.-]+:\/\/[^\s/*]+\/?)$/, "https://example.com");
+    checkEntries("allowedHosts", allowedHosts, { example: "example.com", form: /^(\[.+\]|[^\s:/*]+)(:\d+)?$/ });
+    checkEntries("allowedOrigins", allowedOrigins, {
+      example: "https://example.com",
+      form: /^(null|[\w+.-]+:\/\/[^\s/*]+\/?)$/,
+    });
     if (typeof trustProxy === "object" && !trustProxy.header) throw new TypeError('"trustProxy" needs a "header"');
     // Any web page could call with the cookies of its visitor.
     if (allowedOrigins === "any" && typeof cors === "object" && cors.credentials)
@@ -35,7 +38,11 @@ export function checkOptions(options: HttpOptions, listens: boolean): void {
 }
 
 /** Throws for an entry that no header can equal. */
-function checkEntries(option: string, list: HttpOptions["allowedHosts"], form: RegExp, example: string): void {
+function checkEntries(
+  option: string,
+  list: HttpOptions["allowedHosts"],
+  { form, example }: { form: RegExp; example: string },
+): void {
   const wrong = list === "any" ? undefined : list?.find((entry) => !form.test(entry));
   if (wrong !== undefined)
     throw new TypeError(

@@ -118,6 +118,8 @@ export function checkMethods<M extends object>(layers: M, exists: (method: strin
   throw invalid(`Middleware for ${JSON.stringify(unknown)} would never run: ${cause}.`);
 }
 
+const isKey = (key: unknown): boolean => key instanceof Uint8Array && key.length === 32;
+
 /** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
 export function checkServer(definition: AnyServerDefinition): void {
   explainErrors("server", () => checkServerMembers(definition));
@@ -126,7 +128,6 @@ export function checkServer(definition: AnyServerDefinition): void {
     throw invalid("A server needs a name and a version, both non-empty strings.");
   }
   explainErrors("server", () => requireWellFormed(name, "its name"));
-  const isKey = (key: unknown): boolean => key instanceof Uint8Array && key.length === 32;
   if (stateKeys && (stateKeys.length === 0 || !stateKeys.every(isKey))) {
     throw invalid("stateKeys must hold at least one key, and each must be a Uint8Array of 32 bytes.");
   }
@@ -159,7 +160,7 @@ function checkServerMembers(definition: AnyServerDefinition): void {
   checkExtensions(definition.extensions ?? [], "tasks");
   requireWellFormed(definition.websiteUrl ?? "", '"websiteUrl"');
   const { clock } = definition;
-  if (clock && ![clock.now, clock.setTimeout, clock.clearTimeout].every((method) => typeof method === "function"))
+  if (clock && !(["now", "setTimeout", "clearTimeout"] as const).every((name) => typeof clock[name] === "function"))
     throw new TypeError('"clock" must have the methods now, setTimeout and clearTimeout, as systemClock has');
   const isObserver = (observer: object): boolean => observations.some((name) => name in observer);
   if (!(definition.observers ?? []).every(isObserver))

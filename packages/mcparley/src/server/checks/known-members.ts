@@ -80,7 +80,7 @@ export function checkNames(entries: string, value: unknown, where?: string): voi
       const words = expectedTypes.map((type) => types[type]?.[1] ?? `a ${type}`).join(" or ");
       // A text can be a secret.
       const received = Array.isArray(member) ? "a list" : typeof member;
-      const value = received === "number" || member === null ? ` ${String(member)}` : "";
+      const value = typeof member === "number" || member === null ? ` ${member}` : "";
       throw new TypeError(`"${where ? `${where}.` : ""}${name}" must be ${words}; got ${received}${value}`);
     }
     if (names.includes(name) || (!where && name === "name")) continue;
