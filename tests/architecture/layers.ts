@@ -22,7 +22,7 @@ const layersAroundClient: Layers = {
   "server/core": ["rpc", "schema", "net", "mcp", "store"],
   "server/checks": ["rpc", "mcp", "server/core"],
   "server/observe": ["rpc", "schema", "mcp", "store", "server/core", "server/checks", "server/dispatch"],
-  "server/input": ["rpc", "schema", "mcp", "store", "server/core"],
+  "server/input": ["rpc", "schema", "mcp", "store", "server/core", "server/checks"],
   "server/features": ["rpc", "schema", "mcp", "server/core", "server/checks"],
   "server/dispatch": ["rpc", "schema", "mcp", "server/core", "server/input", "server/features"],
   "server/protocol": ["rpc", "mcp", "server/core", "server/observe", "server/input", "server/dispatch"],

@@ -36,6 +36,7 @@ export type {
   ClientSession,
   Context,
   FormElicitation,
+  InputOptions,
   Logger,
   Peer,
   Principal,

@@ -509,7 +509,7 @@ proves("lifecycle.timeouts.server-requests", async (world) => {
   const id = peer.start("tools/call", { name: "rooted" });
   const request = await peer.nextRequest("roots/list");
   await world.clock.advance(1_000);
-  expect((await peer.response(id)).error.code).toBe(-32603);
+  expect((await peer.response(id)).result).toMatchObject({ isError: true });
   expect((await peer.nextNotification("notifications/cancelled")).params.requestId).toBe(request.id);
 });
 

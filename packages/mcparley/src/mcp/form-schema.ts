@@ -14,20 +14,34 @@ const kinds: Readonly<Record<string, JsonSchema>> = {
   array: { ...texts, minItems: 0, maxItems: 0, default: [] },
 };
 
+const forms = new WeakMap<JsonSchema, RequestedSchema>();
+
 /**
  * Reduces a JSON Schema to the schema of a form (client/elicitation, "Requested Schema"). Keywords that a form cannot have,
- * such as `pattern`, are omitted, so validate the answer against the full schema as well.
+ * such as `pattern`, are omitted, so validate the answer against the full schema as well. The result is cached for as long as
+ * the schema object lives, and frozen, because a client in the same process receives the same object.
  *
  * Throws a SchemaError `invalid_schema` with the property and the rule if a property is not a string, number, boolean,
  * choice of strings, or list of such choices.
  */
 export function toRequestedSchema(json: JsonSchema): RequestedSchema {
+  const form = forms.get(json) ?? reduce(json);
+  forms.set(json, form);
+  // The form of a form is the same.
+  forms.set(form as unknown as JsonSchema, form);
+  return form;
+}
+
+function reduce(json: JsonSchema): RequestedSchema {
   const { type, properties, required } = dereference(json, json);
   if (type !== "object" || !isObject(properties)) throw noProperties();
-  const fields = Object.entries(properties).map(([name, schema]) => [name, toField(schema, name, json)] as const);
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => [name, Object.freeze(toField(schema, name, json))] as const,
+  );
   const names = requiredNames(required, properties);
   // fromEntries, so that a property named "__proto__" is an ordinary property.
-  return { type, properties: Object.fromEntries(fields), ...(names.length > 0 && { required: names }) };
+  const form = { type, properties: Object.freeze(Object.fromEntries(fields)) };
+  return Object.freeze(names.length > 0 ? { ...form, required: names } : form) as RequestedSchema;
 }
 
 /**

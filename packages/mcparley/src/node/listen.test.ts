@@ -82,14 +82,12 @@ describe("a server that cannot listen", () => {
     await expect(listen(server, { port: 0, host: "203.0.113.1" })).rejects.toThrow('no address "203.0.113.1"');
   });
 
-  test("closes its endpoint, also for an invalid port number", async () => {
+  test("closes its endpoint", async () => {
     const { port } = await serve();
     const close = vi.spyOn(Endpoint.prototype, "close");
     try {
       await expect(listen(server, { port })).rejects.toThrow("is in use");
       expect(close).toHaveBeenCalledTimes(1);
-      await expect(listen(server, { port: 70_000 })).rejects.toThrow(RangeError);
-      expect(close).toHaveBeenCalledTimes(2);
     } finally {
       close.mockRestore();
     }

@@ -72,9 +72,12 @@ export async function listen(
   server: Server<unknown, unknown, unknown>,
   portOrOptions: number | ListenOptions,
 ): Promise<RunningHttpServer> {
-  const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
+  const options = typeof portOrOptions === "object" ? portOrOptions : { port: portOrOptions };
   const { port, host = "127.0.0.1", path = "/mcp", health: healthOption = true } = options;
   const core = coreOf(server);
+  // `process.env.PORT` is a text, which JavaScript can pass.
+  if (!/^\d{1,5}$/.test(String(port)) || port > 65_535)
+    throw new LocalError("invalid_definition", `"port" must be a whole number from 0 to 65535; got ${String(port)}.`);
   const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer, encodeLarge });
   const health = healthOption && makeHealth(endpoint, healthOption);
   const http = createServer(timeoutsOf(options), (request, response) => {

@@ -1,6 +1,8 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Context } from "./core/context.ts";
+import type { Root } from "../mcp/roots.ts";
+import type { CreateMessageResult } from "../mcp/sampling.ts";
 import { createServer } from "./create-server.ts";
 import type { Prompt, Resource, Tool } from "./core/definition-types.ts";
 import { prompt, resource, tool, withContext } from "./definition.ts";
@@ -280,4 +282,33 @@ describe("members that would be ignored are refused", () => {
     // @ts-expect-error -- did you mean listChanged?
     createServer({ ...named, capabilities: { listchanged: false } });
   });
+});
+
+test("the result of an input request is its answer or that of the fallback", () => {
+  const ask = async (ctx: Context) => {
+    const form = { message: "?", schema: z.object({ a: z.number() }) };
+    expectTypeOf(await ctx.elicit(form)).toEqualTypeOf<{ a: number }>();
+    expectTypeOf(await ctx.elicit(form, { timeout: 5 })).toEqualTypeOf<{ a: number }>();
+    expectTypeOf(await ctx.elicit(form, { fallback: () => "none" })).toEqualTypeOf<{ a: number } | string>();
+    expectTypeOf(await ctx.elicit(form, { fallback: async () => undefined })).toEqualTypeOf<
+      { a: number } | undefined
+    >();
+    const { a } = await ctx.elicit(form, { timeout: 5, fallback: () => ({ a: 2 }) });
+    expectTypeOf(a).toEqualTypeOf<number>();
+    const fallback = (error: Error): never => {
+      throw error;
+    };
+    expectTypeOf(await ctx.elicit(form, { fallback })).toEqualTypeOf<{ a: number }>();
+    const visit = { message: "?", url: "https://a.example" };
+    expectTypeOf(await ctx.elicit(visit)).toEqualTypeOf<void>();
+    expectTypeOf(await ctx.elicit(visit, { fallback: () => false })).toEqualTypeOf<void | boolean>();
+    expectTypeOf(await ctx.roots({ fallback: () => undefined })).toEqualTypeOf<Root[] | undefined>();
+    const sampled = await ctx.sample({ messages: [], maxTokens: 1 }, { timeout: 5, fallback: () => null });
+    expectTypeOf(sampled).toEqualTypeOf<CreateMessageResult | null>();
+    // @ts-expect-error -- the time limit is in the second parameter
+    await ctx.elicit({ ...form, timeout: 5 });
+    // @ts-expect-error -- a fallback is a function
+    await ctx.elicit(form, { fallback: { a: 2 } });
+  };
+  expectTypeOf(ask).not.toBeAny();
 });

@@ -22,6 +22,7 @@ export class PreparedServer implements ServerCore {
   readonly info: Implementation;
   readonly limits: ServerLimits;
   readonly clock: Clock;
+  readonly startedAt: number;
   readonly changes: Changes = new Changes();
   readonly versions: readonly string[];
   readonly listCache: CacheHint;
@@ -39,6 +40,7 @@ export class PreparedServer implements ServerCore {
     this.info = infoOf(definition);
     this.limits = { ...defaultLimits, ...definition.limits };
     this.clock = definition.clock ?? systemClock;
+    this.startedAt = this.clock.now();
     this.listCache = { ttlMs: 0, cacheScope: "public", ...definition.listCache };
     this.versions = supportedVersions.filter((version) => this.serves(version));
     this.offering = new PreparedOffering(this.#offeredDefinition(), this);

@@ -311,7 +311,7 @@ describe("a member that would be ignored is refused, with its name, the definiti
     [{ meta: ["a"] }, '"meta" must be an object'],
     [{ description: 5 }, '"description" must be a string; got number'],
     [{ title: {} }, '"title" must be a string; got object'],
-    [{ annotations: { title: ["A"] } }, '"annotations.title" must be a string; got object'],
+    [{ annotations: { title: ["A"] } }, '"annotations.title" must be a string; got a list'],
     [{ icons: [{ src: "https://a/b.png", mimeType: 5 }] }, '"icons[0].mimeType" must be a string; got number'],
     [{ extensions: [() => {}] }, '"extensions" must be a list, such as [asTask()]'],
     [{ extensions: { id: "com.example/x" } }, '"extensions" must be a list, such as [asTask()]'],
@@ -326,7 +326,7 @@ describe("a member that would be ignored is refused, with its name, the definiti
 
   test.each([
     [{ argument: {} }, 'did you mean "arguments"?'],
-    [{ description: null }, '"description" must be a string; got null'],
+    [{ description: null }, '"description" must be a string; got object null'],
     [{ arguments: { a: { description: 5 } } }, '"arguments.a.description" must be a string; got number'],
     [
       { messages: [] },
@@ -370,7 +370,24 @@ describe("a member that would be ignored is refused, with its name, the definiti
   test.each([
     [{ tolos: {} }, 'The server cannot be offered: it has the unknown member "tolos"; did you mean "tools"?'],
     [{ onErrors: () => {} }, 'did you mean "onError"?'],
-    [{ auth: () => {} }, 'it has the unknown member "auth"'],
+    [{ auth: () => {} }, 'use "an option of listen, toFetch or toNodeHandler" instead of "auth"'],
+    [{ port: 3000 }, 'use "an option of listen, toFetch or toNodeHandler" instead of "port"'],
+    [{ middleware: [] }, 'use "server.use" instead of "middleware"'],
+    [{ nonsense: 1 }, "its members are name, version, title, description"],
+    [{ revisions: "2026-07-28" }, '"revisions" must be a list of texts; got string'],
+    [{ revisions: [5] }, '"revisions" must be a list of texts; got a list'],
+    [{ observers: { started() {} } }, '"observers" must be a list; got object'],
+    [{ stateKeys: "secret" }, '"stateKeys" must be a list; got string'],
+    [{ stateKeys: ["x".repeat(32)] }, "each must be a Uint8Array of 32 bytes"],
+    [{ stateKeys: new Uint8Array(32) }, '"stateKeys" must be a list; got object'],
+    [{ clock: 5 }, '"clock" must be an object; got number 5'],
+    [{ clock: { now: () => 0 } }, '"clock" must have the methods now, setTimeout and clearTimeout'],
+    [{ experimental: [] }, '"experimental" must be an object; got a list'],
+    [{ limits: { inFlight: "10" } }, '"limits.inFlight" must be a whole number, 0 or more; got string'],
+    [{ limits: { inFlight: -1 } }, "got number -1"],
+    [{ limits: { inFlight: 1.5 } }, "got number 1.5"],
+    [{ limits: { inFlight: Number.NaN } }, "got number NaN"],
+    [{ limits: { pageSize: 0 } }, '"limits.pageSize" must be a whole number, 1 or more; got number 0'],
     [{ limits: { inflight: 5 } }, '"limits" has the unknown member "inflight"; did you mean "inFlight"?'],
     [
       { capabilities: { listchanged: false } },
@@ -390,6 +407,11 @@ describe("a member that would be ignored is refused, with its name, the definiti
     [{ extensions: [{ id: "com.example/x", beforeCall: () => {} }] }, "The extension com.example/x belongs to a tool"],
   ])("server: %j", (more, message) => {
     expect(ofServer(more)).toContain(message);
+  });
+
+  test("accepts limits that are 0, 1 or Infinity", () => {
+    const limits = { listenStreams: 0, pageSize: 1, inFlight: Infinity };
+    expect(() => createServer({ ...named, limits })).not.toThrow();
   });
 
   test("when it is set on a live server, which keeps the definition before", () => {

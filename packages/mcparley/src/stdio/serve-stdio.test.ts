@@ -123,3 +123,24 @@ test("refusals are sent again when the peer reads again", async () => {
   input.end();
   await done;
 });
+
+test.each<[object, string]>([
+  [{ drainTimout: 5 }, 'unknown member "drainTimout"; did you mean "drainTimeout"?'],
+  [{ port: 3000 }, 'unknown member "port"'],
+  [{ auth: () => {} }, 'unknown member "auth"'],
+  [{ drainTimeout: "5s" }, '"options.drainTimeout" must be a number of milliseconds, 0 or more; got string'],
+  [{ exitTimeout: true }, '"options.exitTimeout" must be a number of milliseconds, 0 or more or false; got boolean'],
+  [{ parentCheckInterval: -5 }, "got number -5"],
+  [{ maxLineBytes: "5" }, '"options.maxLineBytes" must be a whole number, 0 or more; got string'],
+  [{ maxLine: 5 }, 'use "maxLineBytes" instead of "maxLine"'],
+  [{ input: "x" }, '"options.input" must be an object; got string'],
+])("refuses the options %j at the start", (options, message) => {
+  const server = createServer({ name: "s", version: "1" });
+  expect(() => serveStdio(server, options)).toThrow(message);
+});
+
+test.each([undefined, {}, () => {}, Promise.resolve()])("refuses %s in place of a server", (server) => {
+  expect(() => serveStdio(server as never)).toThrow(
+    "serveStdio needs a server. Pass the return value of createServer.",
+  );
+});

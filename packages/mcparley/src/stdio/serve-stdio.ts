@@ -1,5 +1,8 @@
 import { type Readable, Writable } from "node:stream";
 import { systemClock } from "../rpc/clock.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { explainErrors } from "../server/checks/check-definition.ts";
+import { checkNames } from "../server/checks/known-members.ts";
 import type { Server } from "../server/create-server.ts";
 import type { Principal } from "../server/core/context.ts";
 import { StreamTransport, type StreamTransportOptions } from "./stream-transport.ts";
@@ -25,6 +28,9 @@ export interface ServeStdioOptions extends Omit<StreamTransportOptions, "keepOut
   /** Milliseconds between checks that the parent process is alive; false disables the checks. Default: 5,000. */
   parentCheckInterval?: number | false;
 }
+
+const optionMembers =
+  "input:object output:object principal drainTimeout:time exitTimeout:time|false parentCheckInterval:time|false maxLineBytes:count=maxLine maxUnreadBytes:count closeTimeout:time clock:object";
 
 /** A server on stdio. The promise settles when serving has ended. */
 export interface RunningStdioServer extends Promise<void> {
@@ -52,6 +58,9 @@ export function serveStdio(
   server: Pick<Server<unknown, unknown, unknown>, "attach">,
   options: ServeStdioOptions = {},
 ): RunningStdioServer {
+  if (typeof Object(server).attach !== "function")
+    throw new LocalError("invalid_target", "serveStdio needs a server. Pass the return value of createServer.");
+  explainErrors("server on stdio", () => checkNames(optionMembers, options, "options"));
   const ownsProcess = options.input === undefined && options.output === undefined;
   const input = options.input ?? process.stdin;
   const output = options.output ?? (ownsProcess ? protocolStdout() : process.stdout);

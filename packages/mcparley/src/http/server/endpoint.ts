@@ -3,12 +3,11 @@ import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { readMessage } from "../../mcp/read-message.ts";
-import { explainErrors } from "../../server/checks/check-definition.ts";
 import type { ServerCore } from "../../server/core/server-core.ts";
-import { checkNames } from "../../server/checks/known-members.ts";
 import { reportHidden } from "../../server/observe/warnings.ts";
 import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
 import { documentAt, readAuth } from "./auth-list.ts";
+import { checkOptions } from "./check-options.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./use-cluster.ts";
 import type { EncodeLarge, EndpointContext, Posted, Sender } from "./endpoint-context.ts";
@@ -22,10 +21,6 @@ import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAcceptable, notAllowed, refuse, refuseForeign, shuttingDown } from "./refusal.ts";
 import { RequestLimits } from "./request-limits.ts";
-
-/** The options of an endpoint and of `listen`. A misspelled `auth` would serve everybody. */
-const optionNames =
-  "path allowedHosts allowedOrigins cors auth maxBody bodyTimeout trustProxy keepAlive closeTimeout health sessions legacySse events port host headersTimeout requestTimeout keepAliveTimeout";
 
 /** Properties of the adapter that uses an endpoint. */
 interface Adapter {
@@ -61,15 +56,8 @@ export class Endpoint {
    */
   constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges, encodeLarge }: Adapter = {}) {
     checkMirroredHeaders(core);
-    // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
-    if ("store" in options)
-      throw new LocalError("invalid_definition", 'Use createServer({ store }), not the option "store".');
-    explainErrors("HTTP endpoint", () => checkNames(optionNames, options, "options"));
+    checkOptions(options, boundHost !== undefined);
     const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 5_000 } = options;
-    if (allowedOrigins === "any" && typeof cors === "object" && cors.credentials) {
-      // Any web page could call with the cookies of its visitor.
-      throw new LocalError("invalid_definition", 'cors.credentials needs a list of allowedOrigins, not "any".');
-    }
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#limits = new RequestLimits(core, options, Open);

@@ -118,6 +118,8 @@ export function checkMethods<M extends object>(layers: M, exists: (method: strin
   throw invalid(`Middleware for ${JSON.stringify(unknown)} would never run: ${cause}.`);
 }
 
+const isKey = (key: unknown): boolean => key instanceof Uint8Array && key.length === 32;
+
 /** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
 export function checkServer(definition: AnyServerDefinition): void {
   explainErrors("server", () => checkServerMembers(definition));
@@ -126,8 +128,8 @@ export function checkServer(definition: AnyServerDefinition): void {
     throw invalid("A server needs a name and a version, both non-empty strings.");
   }
   explainErrors("server", () => requireWellFormed(name, "its name"));
-  if (stateKeys && (stateKeys.length === 0 || stateKeys.some(({ length }) => length !== 32))) {
-    throw invalid("stateKeys must hold at least one key, and each must have 32 bytes.");
+  if (stateKeys && (stateKeys.length === 0 || !stateKeys.every(isKey))) {
+    throw invalid("stateKeys must hold at least one key, and each must be a Uint8Array of 32 bytes.");
   }
   // A likely mistake is to pass a database client instead of a store.
   if (store && typeof store.compareAndSet !== "function") {
@@ -157,6 +159,9 @@ function checkServerMembers(definition: AnyServerDefinition): void {
   checkIcons(definition.icons);
   checkExtensions(definition.extensions ?? [], "tasks");
   requireWellFormed(definition.websiteUrl ?? "", '"websiteUrl"');
+  const { clock } = definition;
+  if (clock && !(["now", "setTimeout", "clearTimeout"] as const).every((name) => typeof clock[name] === "function"))
+    throw new TypeError('"clock" must have the methods now, setTimeout and clearTimeout, as systemClock has');
   const isObserver = (observer: object): boolean => observations.some((name) => name in observer);
   if (!(definition.observers ?? []).every(isObserver))
     throw new TypeError(

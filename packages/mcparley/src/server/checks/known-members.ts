@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject, isStrings } from "../../rpc/messages.ts";
 import { defaultLimits } from "../core/options.ts";
 
 const commonMembers = "title:string description:string icons scopes meta:object=_meta";
@@ -28,14 +28,32 @@ const members: Record<MemberKind, string> = {
   argument: "title:string description:string required:boolean complete schema=type",
   resource: `${commonMembers} uri=uriTemplate mimeType:string size:number annotations cache list:function complete:object read=load,handler,execute,callback,cb`,
   server:
-    "name version name_and_version=serverInfo,info title:string description:string websiteUrl:string icons instructions:string tools=tool prompts=prompt resources=resource,resourceTemplates extensions capabilities experimental:object revisions pingInterval context:function listCache limits onError:function onWarning:function observers onRootsChanged:function onNotification:function store changeVersion:function stateKeys clock",
+    "name version name_and_version=serverInfo,info title:string description:string websiteUrl:string icons instructions:string tools=tool prompts=prompt resources=resource,resourceTemplates extensions capabilities experimental:object revisions:texts pingInterval context:function listCache limits onError:function onWarning:function observers:list onRootsChanged:function onNotification:function store changeVersion:function stateKeys:list clock:object server.use=middleware an_option_of_listen,_toFetch_or_toNodeHandler=auth,sessions,port",
   capabilities: "listChanged:boolean subscribe:boolean logging:boolean",
-  limits: /* @__PURE__ */ Object.keys(defaultLimits).join(" "),
+  limits:
+    /* @__PURE__ */ Object.keys(defaultLimits).join(":count ").replace("pageSize:count", "pageSize:positive") +
+    ":count",
   cache: "ttlMs cacheScope",
   icon: "src mimeType:string sizes theme:string",
   hints: "title:string readOnlyHint:boolean destructiveHint:boolean idempotentHint:boolean openWorldHint:boolean",
   annotations: "audience priority lastModified",
   skill: "scopes",
+};
+
+/** Whether a value is a whole number of at least `least`, or Infinity. */
+const isWhole = (value: unknown, least: number): boolean =>
+  Number(value) >= least && (value === Infinity || Number.isSafeInteger(value));
+
+/** The types that `typeof` does not know: a check, and the words for the error. */
+const types: Record<string, [check: (value: unknown) => boolean, words: string]> = {
+  object: [isRecord, "an object"],
+  list: [Array.isArray, "a list"],
+  texts: [isStrings, "a list of texts"],
+  any: [(value) => value === "any", '"any"'],
+  false: [(value) => value === false, "false"],
+  count: [(value) => isWhole(value, 0), "a whole number, 0 or more"],
+  positive: [(value) => isWhole(value, 1), "a whole number, 1 or more"],
+  time: [(value) => typeof value === "number" && value >= 0, "a number of milliseconds, 0 or more"],
 };
 
 /**
@@ -56,17 +74,22 @@ export function checkNames(entries: string, value: unknown, where?: string): voi
   });
   const names = allowedMembers.map(({ name }) => name);
   for (const [name, member] of Object.entries(value)) {
-    const type = allowedMembers.find((entry) => entry.name === name)?.type;
-    if (type && member !== undefined && !(type === "object" ? isRecord(member) : typeof member === type)) {
-      const expectedType = `${type === "object" ? "an" : "a"} ${type}`;
-      const receivedType = member === null ? "null" : typeof member;
-      throw new TypeError(`"${where ? `${where}.` : ""}${name}" must be ${expectedType}; got ${receivedType}`);
+    const expectedTypes = allowedMembers.find((entry) => entry.name === name)?.type?.split("|");
+    const fits = (type: string): boolean => types[type]?.[0](member) ?? typeof member === type;
+    if (member !== undefined && expectedTypes?.some(fits) === false) {
+      const words = expectedTypes.map((type) => types[type]?.[1] ?? `a ${type}`).join(" or ");
+      // A text can be a secret.
+      const received = Array.isArray(member) ? "a list" : typeof member;
+      const value = typeof member === "number" || member === null ? ` ${member}` : "";
+      throw new TypeError(`"${where ? `${where}.` : ""}${name}" must be ${words}; got ${received}${value}`);
     }
     if (names.includes(name) || (!where && name === "name")) continue;
     const replacement = allowedMembers.find(({ otherNames }) => otherNames?.split(",").includes(name))?.name;
     if (replacement) throw new TypeError(`use "${replacement.replaceAll("_", " ")}" instead of "${name}"`);
     const near = nearest(name, names);
-    const cure = near ? `did you mean "${near}"?` : `its members are ${names.join(", ")}`;
+    const cure = near
+      ? `did you mean "${near}"?`
+      : `its members are ${names.filter((name) => !/[_.]/.test(name)).join(", ")}`;
     throw new TypeError(`${where ? `"${where}"` : "it"} has the unknown member "${name.slice(0, 80)}"; ${cure}`);
   }
 }

@@ -39,8 +39,10 @@ export type Answer = (call: Call) => Awaitable<JsonObject | Prepared | InputRequ
 export interface RequestOptions {
   link: Link;
   signal: AbortSignal;
-  /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
+  /** Milliseconds to wait for the response or progress. Default: `limits.askTimeout`, unless there is a `totalTimeout`. */
   timeout?: number;
+  /** Milliseconds to wait for the response, in spite of progress. Default: no limit. */
+  totalTimeout?: number | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
@@ -48,6 +50,8 @@ export interface RequestOptions {
 export interface CallSession extends ClientSession {
   /** The lowest level of log messages to send. Undefined sends none. */
   readonly logLevel: LoggingLevel | undefined;
+  /** Whether the session ends with its request, because the endpoint has no sessions. */
+  readonly isTransient: boolean;
   /** Answers a method that only sessions have. */
   change(call: Call): JsonObject;
   /** Sends a notification that belongs to no request. Returns false if the session has ended, or ends with its request. */

@@ -1,3 +1,4 @@
+import type { LocalError } from "../../rpc/errors.ts";
 import { networkOf } from "../../net/ip-address.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation, InputKind } from "../../mcp/capabilities.ts";
@@ -123,6 +124,25 @@ export interface SampleQuestion extends CreateMessageParams {
   onProgress?: (progress: Progress) => void;
 }
 
+/** The time limit of an input request, and the value to continue with when it is over. */
+export interface InputOptions<F = never> {
+  /**
+   * Milliseconds from the first time that the request is sent, in spite of progress. 1 to `limits.stateTtl`. Default: with
+   * `fallback`, `limits.askTimeout`. Without `fallback`, `limits.askTimeout` after the last progress, up to 2025-11-25, and no
+   * limit on modern revisions.
+   */
+  timeout?: number;
+  /**
+   * Returns the result if there is no answer in time. An error that it throws is the error of the request. Default: the request
+   * rejects with a `ToolError`, whose `cause` is the error that `fallback` receives.
+   *
+   * It is called when the time is over, up to 2025-11-25 and in a task, and the request to the client is cancelled. On modern
+   * revisions it is called when the client retries later than `timeout`, or without an answer to this request, and again in each
+   * further run of the handler. A client that never retries ends the call, and `fallback` is not called.
+   */
+  fallback?: (error: LocalError) => F | Promise<F>;
+}
+
 /** The result type of an elicitation: the output type of the schema. */
 export type ElicitedValue<S> = S extends TypedSchema ? SchemaTypes<S>["output"] : ObjectFromJsonSchema<S>;
 
@@ -201,7 +221,8 @@ export interface Context extends OtherContextNames {
    *
    * Throws `Declined` or `Cancelled`. On a modern revision the call ends here, and the handler runs again from the start
    * when the client retries with the response. Put side effects that must not happen twice into `once`. Do not catch
-   * unknown errors. If the client lacks the capability, the call fails with an error that names it.
+   * unknown errors. If the client lacks the capability, the call fails with an error that names it. With `timeout` or
+   * `fallback`, a question that the client never answers does not keep the handler waiting.
    *
    * @example
    * ```ts
@@ -220,8 +241,11 @@ export interface Context extends OtherContextNames {
    * ```
    */
   elicit: {
-    <const S extends Schema>(question: FormElicitation<S>): Promise<ElicitedValue<S>>;
-    (question: UrlElicitation): Promise<void>;
+    <const S extends Schema, F = never>(
+      question: FormElicitation<S>,
+      options?: InputOptions<F>,
+    ): Promise<ElicitedValue<S> | F>;
+    <F = never>(question: UrlElicitation, options?: InputOptions<F>): Promise<void | F>;
   };
   /**
    * Samples the client's model. Resolves with its message. The call ends and restarts as with `elicit`.
@@ -240,9 +264,9 @@ export interface Context extends OtherContextNames {
    * });
    * ```
    */
-  sample: (params: SampleQuestion) => Promise<CreateMessageResult>;
+  sample: <F = never>(params: SampleQuestion, options?: InputOptions<F>) => Promise<CreateMessageResult | F>;
   /** Requests the client's roots, the directories that it considers relevant. The call ends and restarts as with `elicit`. */
-  roots: () => Promise<Root[]>;
+  roots: <F = never>(options?: InputOptions<F>) => Promise<Root[] | F>;
   /**
    * Runs `fn` once per call, even if the handler runs several times. Resolves with its result, which must be JSON.
    *

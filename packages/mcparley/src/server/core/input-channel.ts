@@ -13,6 +13,8 @@ export interface ServerRequest<T = unknown> {
   key: string | undefined;
   /** The capability that the client must have declared. */
   requires: ClientCapabilities;
+  /** Milliseconds to wait for the response, in spite of progress. Default: `limits.askTimeout` after the last progress. */
+  timeout?: number | undefined;
   /** Called with each progress that the client reports. Only on revisions up to 2025-11-25. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Reads the client's response. Throws `InvalidResponse` if it does not match the request. */
@@ -23,6 +25,16 @@ export interface ServerRequest<T = unknown> {
 export class InvalidResponse extends LocalError {
   constructor(message: string) {
     super("invalid_message", message);
+  }
+}
+
+/** The client did not respond to a request in time, or has sent the call again without a response to it. */
+export class Unanswered extends LocalError {
+  constructor({ method, params, timeout }: ServerRequest, options?: ErrorOptions) {
+    const { message } = params;
+    const request = typeof message === "string" ? `The question "${message.slice(0, 200)}"` : method;
+    const limit = timeout === undefined ? "in time" : `within ${timeout} ms`;
+    super("timeout", `${request} was not answered ${limit}.`, options);
   }
 }
 

@@ -123,6 +123,8 @@ export interface ServerCore {
   readonly info: Implementation;
   readonly limits: ServerLimits;
   readonly clock: Clock;
+  /** The time at which the server was created, in milliseconds since the epoch. */
+  readonly startedAt: number;
   readonly changes: Changes;
   /** The protocol versions that the server names to clients, the newest first. */
   readonly versions: readonly string[];

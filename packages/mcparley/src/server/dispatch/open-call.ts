@@ -9,7 +9,15 @@ import type { Progress } from "../../mcp/progress.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { InputChannel, ServerRequest } from "../core/input-channel.ts";
-import type { Context, FormElicitation, Logger, Peer, Principal, UrlElicitation } from "../core/context.ts";
+import type {
+  Context,
+  FormElicitation,
+  InputOptions,
+  Logger,
+  Peer,
+  Principal,
+  UrlElicitation,
+} from "../core/context.ts";
 import type { Call, CallSession, Link } from "../core/call.ts";
 import type { ServerCore } from "../core/server-core.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
@@ -37,7 +45,8 @@ export function cancelledFor(reason: unknown): LocalError {
  * Loads the code of input requests with the first one, because few handlers need it. It checks that the library is loaded
  * once.
  */
-const loadInput = (): Promise<typeof Input> => import("../input/elicit.ts");
+const loadInput = (): Promise<typeof Input> => (inputModule ??= import("../input/elicit.ts"));
+let inputModule: Promise<typeof Input> | undefined;
 
 /** The only object that a request allocates. Rarely used parts, such as signal and logger, are created on first use. */
 export class OpenCall implements Call {
@@ -170,27 +179,28 @@ export class OpenCall implements Call {
   }
 
   get elicit(): Context["elicit"] {
-    return ((request: FormElicitation<Schema> | UrlElicitation) =>
-      this.#request(({ formRequest, urlRequest }) =>
-        "url" in request ? urlRequest(request) : formRequest(this.core, request),
-      )) as Context["elicit"];
+    return (question: FormElicitation<Schema> | UrlElicitation, options?: InputOptions<any>): Promise<any> =>
+      this.#request(options, ({ elicitRequest }) => elicitRequest(this.core, question));
   }
 
   get sample(): Context["sample"] {
-    return (params) => this.#request(({ samplingRequest }) => samplingRequest(params));
+    return (params, options) => this.#request(options, ({ samplingRequest }) => samplingRequest(params));
   }
 
   get roots(): Context["roots"] {
-    return () => this.#request(({ rootsRequest }) => rootsRequest());
+    return (options) => this.#request(options, ({ rootsRequest }) => rootsRequest());
   }
 
   get once(): Context["once"] {
     return async (key, fn) => (await this.input).once(key, fn);
   }
 
-  async #request<T>(make: (input: typeof Input) => ServerRequest<T>): Promise<T> {
-    const channel = await this.input;
-    return channel.request(make(await loadInput()));
+  async #request<T, F>(
+    options: InputOptions<F> | undefined,
+    make: (input: typeof Input) => ServerRequest<T>,
+  ): Promise<T | F> {
+    const input = await loadInput();
+    return input.sendRequest(this, make(input), options);
   }
 
   get #sender(): CallNotifications {

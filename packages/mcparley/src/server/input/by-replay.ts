@@ -1,7 +1,13 @@
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
 import { type InputRequest, mayRequireInput, readInputResponses } from "../../mcp/input-required.ts";
-import { type InputChannel, InvalidResponse, type ServerRequest, type Recorded } from "../core/input-channel.ts";
+import {
+  type InputChannel,
+  InvalidResponse,
+  type ServerRequest,
+  type Recorded,
+  Unanswered,
+} from "../core/input-channel.ts";
 import { capabilityFor, checkRequest, encodeRequest } from "./input-request.ts";
 import type { Call } from "../core/call.ts";
 import type { InputRequired } from "../core/input-required.ts";
@@ -19,6 +25,10 @@ interface RoundState {
   once: [string, unknown][];
   /** Keys of the requests of the last round. Responses with other keys are ignored. */
   asked: string[];
+  /** The times at which the requests with a time limit were first sent, by key. Without those that are settled. */
+  askedAt?: [string, number][];
+  /** Keys of the requests that were not answered in time. A later response has no effect. */
+  unanswered?: string[];
   /** The `requestState` that the handler passed to `inputRequired`. */
   own?: string;
 }
@@ -35,6 +45,8 @@ export class ReplayChannel implements InputChannel {
   readonly #call: Call;
   readonly #answers: Map<string, unknown>;
   readonly #onceValues: Map<string, unknown>;
+  readonly #askedAt: Map<string, number>;
+  readonly #unanswered: Set<string>;
   readonly #pending = new Map<string, InputRequest>();
   readonly #running = new Map<string, Promise<unknown>>();
   #order = 0;
@@ -46,6 +58,8 @@ export class ReplayChannel implements InputChannel {
     this.#call = call;
     this.#answers = new Map(state.answers);
     this.#onceValues = new Map(state.once);
+    this.#askedAt = new Map(state.askedAt);
+    this.#unanswered = new Set(state.unanswered);
     for (const key of state.asked) if (Object.hasOwn(responses, key)) this.#answers.set(key, responses[key]);
     this.inputResponses = responses;
     this.requestState = state.own;
@@ -73,6 +87,7 @@ export class ReplayChannel implements InputChannel {
       this.#defect = new TypeError(`Two input requests of one call have the key "${key}".`);
       throw this.#defect;
     }
+    const askedAt = this.#settleTime(key, request) ?? this.#call.core.clock.now();
     if (this.#answers.has(key)) {
       try {
         return await request.read(this.#answers.get(key));
@@ -84,6 +99,7 @@ export class ReplayChannel implements InputChannel {
     this.#requireSupport();
     checkRequest(this.#call, request);
     const encodedRequest = encodeRequest(this.#call, request.method, request.params);
+    if (request.timeout !== undefined) this.#askedAt.set(key, askedAt);
     this.#pending.set(key, { method: request.method, params: encodedRequest.params });
     this.#turn ??= this.#endTurn();
     return this.#turn;
@@ -119,6 +135,22 @@ export class ReplayChannel implements InputChannel {
     return this.#result(inputRequired.requestState);
   }
 
+  /**
+   * Returns the time at which a request was first sent, if it has a time limit. Throws `Unanswered` if the limit is over, or if the
+   * client has sent the call again without an answer. The request is not sent again then.
+   */
+  #settleTime(key: string, request: ServerRequest): number | undefined {
+    const { timeout } = request;
+    const askedAt = this.#askedAt.get(key);
+    this.#askedAt.delete(key);
+    if (timeout === undefined) return undefined;
+    const isInTime = askedAt === undefined || this.#call.core.clock.now() < askedAt + timeout;
+    if (askedAt !== undefined && !(isInTime && this.#answers.has(key))) this.#unanswered.add(key);
+    if (!this.#unanswered.has(key)) return askedAt;
+    this.#answers.delete(key);
+    throw new Unanswered(request);
+  }
+
   /** Methods of extensions may end with any result that the extension defines. */
   #requireSupport(): void {
     const { method, revision } = this.#call;
@@ -136,6 +168,8 @@ export class ReplayChannel implements InputChannel {
       once: [...this.#onceValues],
       asked: [...this.#pending.keys()],
     };
+    if (this.#askedAt.size > 0) state.askedAt = [...this.#askedAt];
+    if (this.#unanswered.size > 0) state.unanswered = [...this.#unanswered];
     if (requestState !== undefined) state.own = requestState;
     const { length } = JSON.stringify(state);
     if (length > maxState) {

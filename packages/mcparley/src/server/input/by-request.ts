@@ -1,4 +1,4 @@
-import { ProtocolError } from "../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode, ToolError } from "../../mcp/errors.ts";
 import type { JsonObject, JsonRpcErrorBody, Prepared } from "../../rpc/messages.ts";
 import {
@@ -7,6 +7,7 @@ import {
   type ServerRequest,
   type Recorded,
   type Run,
+  Unanswered,
   readResponse,
 } from "../core/input-channel.ts";
 import { capabilityFor, checkRequest, encodeRequest } from "./input-request.ts";
@@ -37,8 +38,10 @@ export class RequestChannel implements InputChannel {
     const { method } = request;
     const { elicitationId } = encodedRequest.params;
     if (typeof elicitationId === "string") await this.#session.visiting(elicitationId);
-    const options = { link: this.#link, signal: this.#call.signal, onProgress: request.onProgress };
+    const { timeout: totalTimeout, onProgress } = request;
+    const options = { link: this.#link, signal: this.#call.signal, totalTimeout, onProgress };
     const result = await this.#session.request(method, encodedRequest.params, options).catch((error: unknown) => {
+      if (error instanceof LocalError && error.code === "timeout") throw new Unanswered(request, { cause: error });
       throw error instanceof ProtocolError ? refusedInput(method, error) : error;
     });
     try {

@@ -1,5 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { Cancelled, Declined } from "../../mcp/errors.ts";
+import { Cancelled, Declined, ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { readElicitResult } from "../../mcp/elicitation.ts";
 import { Method } from "../../mcp/methods.ts";
@@ -10,10 +10,11 @@ import { compileSchema } from "../../schema/validation/compile-schema.ts";
 import type { Call, Link } from "../core/call.ts";
 import { ReplayChannel } from "./by-replay.ts";
 import { RequestChannel } from "./by-request.ts";
-import { type InputChannel, InvalidResponse, type ServerRequest } from "../core/input-channel.ts";
+import { checkNames } from "../checks/known-members.ts";
+import { type InputChannel, InvalidResponse, type ServerRequest, Unanswered } from "../core/input-channel.ts";
 import { capabilityFor, warnOfSecrets } from "./input-request.ts";
-import type { FormElicitation, SampleQuestion, UrlElicitation } from "../core/context.ts";
-import type { Schema } from "../../schema/standard-schema.ts";
+import type { FormElicitation, InputOptions, SampleQuestion, UrlElicitation } from "../core/context.ts";
+import { type Schema, isStandardSchema } from "../../schema/standard-schema.ts";
 import type { ServerCore } from "../core/server-core.ts";
 
 /** Opens the input channel of a call: requests in a session, replay of the call without one. */
@@ -22,10 +23,39 @@ export async function openInputChannel(call: Call, link: Link): Promise<InputCha
   return call.session ? new RequestChannel(call, call.session, link) : ReplayChannel.open(call);
 }
 
+/**
+ * Sends an input request and returns the response. If there is none in time, returns the result of `fallback`, or throws a
+ * `ToolError`. Throws a `TypeError` for invalid options.
+ */
+export async function sendRequest<T, F>(
+  call: Call,
+  request: ServerRequest<T>,
+  options: InputOptions<F> = {},
+): Promise<T | F> {
+  const { askTimeout, stateTtl } = call.core.limits;
+  checkNames("timeout:number fallback:function", options, "options");
+  const { fallback, timeout = fallback && Math.min(askTimeout, stateTtl) } = options;
+  if (timeout !== undefined && !(timeout >= 1 && timeout <= stateTtl))
+    throw new TypeError(`"timeout" must be from 1 to ${stateTtl} ms (limits.stateTtl); got ${timeout}`);
+  const channel = await call.input;
+  try {
+    return await channel.request({ ...request, timeout });
+  } catch (error) {
+    if (!(error instanceof Unanswered)) throw error;
+    if (fallback) return fallback(error);
+    throw new ToolError(error.message, { cause: error });
+  }
+}
+
+/** The request to fill in a form or to visit a URL. */
+export function elicitRequest(core: ServerCore, question: FormElicitation<Schema> | UrlElicitation): ServerRequest {
+  return "url" in question ? urlRequest(question) : formRequest(core, question);
+}
+
 /** The request to fill in a form. Its response is the parsed content. */
-export function formRequest(core: ServerCore, request: FormElicitation<Schema>): ServerRequest {
+function formRequest(core: ServerCore, request: FormElicitation<Schema>): ServerRequest {
   const { message, schema, key, onProgress, meta } = request;
-  const compiledSchema = compileSchema(schema, "input");
+  const compiledSchema = compileSchema(reuseLiteral(schema), "input");
   const requestedSchema = toRequestedSchema(compiledSchema.json);
   // The form has no format "password", so the schema of the author is checked.
   warnOfSecrets(core, compiledSchema.json);
@@ -50,8 +80,32 @@ export function formRequest(core: ServerCore, request: FormElicitation<Schema>):
   };
 }
 
+/** JSON Schemas that handlers have written as literals, by their text. */
+const literals = new Map<string, Schema>();
+const maxLiterals = 100;
+const maxLiteralLength = 10_000;
+
+/**
+ * Returns an equal schema of an earlier call, if there is one. A literal in a handler is a new object in each call, and compiling
+ * it takes longer than comparing its text.
+ */
+function reuseLiteral(schema: Schema): Schema {
+  if (isStandardSchema(schema)) return schema;
+  const text = JSON.stringify(schema) as string | undefined;
+  if (text === undefined || text.length > maxLiteralLength) return schema;
+  const knownSchema = literals.get(text);
+  if (knownSchema) return knownSchema;
+  // Throws for an object that is no schema. Its text could be that of one.
+  compileSchema(schema, "input");
+  // The handler may change its object later.
+  const copy = JSON.parse(text) as Schema;
+  literals.set(text, copy);
+  if (literals.size > maxLiterals) literals.delete(literals.keys().next().value!);
+  return copy;
+}
+
 /** The request to visit a URL. "accept" means that the user agreed to go there, not that anything has been done. */
-export function urlRequest(request: UrlElicitation): ServerRequest<void> {
+function urlRequest(request: UrlElicitation): ServerRequest<void> {
   const { message, url, key, elicitationId, onProgress, meta } = request;
   const id = elicitationId === undefined ? {} : { elicitationId };
   return {

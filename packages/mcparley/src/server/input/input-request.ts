@@ -6,6 +6,7 @@ import type { ElicitParams, ElicitResult, RequestedSchema } from "../../mcp/elic
 import { ErrorCode } from "../../mcp/errors.ts";
 import { toRequestedSchema, withoutUnrequested } from "../../mcp/form-schema.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
+import { latestModern } from "../../mcp/revisions/index.ts";
 import { omit } from "../../mcp/revisions/encoder.ts";
 import type { CreateMessageParams } from "../../mcp/sampling.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
@@ -79,7 +80,7 @@ function checkSampled(block: JsonObject, where: string): void {
 const everyRequest = { serverRequests: new Set([Method.elicit]), inputModes: true };
 
 /** Throws -32021, naming the capability, if the client does not have the required capability. */
-function requireCapability({ peer, revision }: Call, requiredCapabilities: ClientCapabilities): void {
+function requireCapability({ peer, revision, session }: Call, requiredCapabilities: ClientCapabilities): void {
   const kind = kindOf(requiredCapabilities);
   if (kind === undefined || canRequest(kind, peer.capabilities, revision)) return;
   const names = Object.keys(requiredCapabilities).flatMap((name) => {
@@ -87,10 +88,13 @@ function requireCapability({ peer, revision }: Call, requiredCapabilities: Clien
     return inner.length === 0 ? [name] : inner.map((part) => `${name}.${part}`);
   });
   const isDeclared = canRequest(kind, peer.capabilities, everyRequest);
-  const missing = isDeclared ? `revision ${revision.version} does not have` : "the client has not declared";
+  const cure = `Use an endpoint with sessions, or a client of ${latestModern.version}`;
+  const reason = session?.isTransient
+    ? `but the endpoint has no sessions (sessions: false), so nothing can be requested on revision ${revision.version}. ${cure}`
+    : `which ${isDeclared ? `revision ${revision.version} does not have` : "the client has not declared"}`;
   throw new ProtocolError(
     ErrorCode.MissingRequiredClientCapability,
-    `This request needs the client capability ${names.join(", ")}, which ${missing}.`,
+    `This request needs the client capability ${names.join(", ")}, ${reason}.`,
     { data: { requiredCapabilities } },
   );
 }
@@ -147,9 +151,16 @@ function withRequested({ content, ...result }: ElicitResult, { requestedSchema }
 const secretName =
   /(^|_)(password|passwd|passphrase|passcode|pin|secret|token|otp|cvv|cvc|api_?key|access_?key|private_?key|(credit_?)?card_?number)($|_)/;
 
+/** The schemas of forms whose fields were checked, by server. */
+const checkedForms = new WeakMap<ServerCore, WeakSet<JsonObject>>();
+
 /** Warns of fields of a form whose names or formats are those of secrets (client/elicitation, User Interaction Model). */
-export function warnOfSecrets(core: ServerCore, { properties }: JsonObject): void {
-  if (!isObject(properties)) return;
+export function warnOfSecrets(core: ServerCore, schema: JsonObject): void {
+  const checked = checkedForms.get(core) ?? new WeakSet();
+  checkedForms.set(core, checked);
+  const { properties } = schema;
+  if (checked.has(schema) || !isObject(properties)) return;
+  checked.add(schema);
   for (const [name, field] of Object.entries(properties)) {
     const words = name
       .replaceAll(/([a-z\d])([A-Z])/g, "$1_$2")

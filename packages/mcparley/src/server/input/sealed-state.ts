@@ -3,6 +3,7 @@ import { type ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { type Bytes, fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
 import { isUnavailable, withStoreErrors } from "../../store/store-errors.ts";
 import type { ServerCore } from "../core/server-core.ts";
+import { warnOfOtherProcess } from "../core/local-id.ts";
 import { storeOf } from "../core/store-of.ts";
 
 /** Numbers of bytes of an initialization vector, and of the id of a key. */
@@ -16,7 +17,7 @@ interface StateSeal {
   /** Seals a JSON value. It opens only with the same `binding`. */
   seal(value: unknown, binding: string): Promise<string>;
   /**
-   * Opens a sealed state. Throws the same -32602 for every invalid state, without the reason. `binding` is called only for a
+   * Opens a sealed state. Throws -32602 for an unknown key, and one error for every other invalid state, without the reason. `binding` is called only for a
    * state that names a known key, because a digest of large arguments takes time.
    */
   open(state: string, binding: () => Promise<string>): Promise<unknown>;
@@ -60,7 +61,7 @@ function makeSeal(core: ServerCore): StateSeal {
       if (!envelope || envelope.length <= keyIdLength + ivLength) throw invalidState();
       const isNamed = ({ id }: SealingKey): boolean => id.every((byte, index) => byte === envelope[index]);
       const sealingKey = (await readKeys(freshness)).find(isNamed) ?? (await readKeys(unknownInterval)).find(isNamed);
-      if (!sealingKey) throw invalidState();
+      if (!sealingKey) throw unknownKey(core);
       const iv = envelope.subarray(keyIdLength, keyIdLength + ivLength);
       const ciphertext = envelope.subarray(keyIdLength + ivLength);
       const options = algorithm(iv, await binding());
@@ -71,6 +72,16 @@ function makeSeal(core: ServerCore): StateSeal {
       return value;
     },
   };
+}
+
+/** The error for a state whose key this process does not have. The id of its key is no secret. */
+function unknownKey(core: ServerCore): ProtocolError {
+  const { stateKeys, store } = core.definition;
+  if (!stateKeys && !store) warnOfOtherProcess(core);
+  const cure = stateKeys ? "the same stateKeys" : store ? "the same store" : "the same store or stateKeys";
+  return invalidParams(
+    `params.requestState was sealed by another process, or too long ago. Processes behind one address need ${cure}. Send the request again without it.`,
+  );
 }
 
 /** One error for a state that was altered, has expired, or belongs to another server, caller or call. */

@@ -42,7 +42,7 @@ export class SessionRequests {
   send(
     method: string,
     requestParams: JsonObject,
-    { link, signal, timeout, onProgress }: RequestOptions,
+    { link, signal, totalTimeout, timeout = totalTimeout ?? this.#core.limits.askTimeout, onProgress }: RequestOptions,
   ): Promise<JsonObject> {
     const number = this.pending.nextId();
     const id = this.#sharing ? `${this.#sharing.requestIdPrefix}${number}` : number;
@@ -57,7 +57,8 @@ export class SessionRequests {
     };
     const answer = this.pending.wait(id, {
       what: method,
-      idleTimeout: timeout ?? this.#core.limits.askTimeout,
+      idleTimeout: timeout,
+      totalTimeout,
       signal,
       readResult: resultReader(method),
       onProgress: onProgress && this.#increasing(onProgress),

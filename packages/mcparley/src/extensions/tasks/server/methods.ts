@@ -4,6 +4,7 @@ import type { CallToolResult } from "../../../mcp/tools.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/core/call.ts";
+import { explainUnknownId } from "../../../server/core/local-id.ts";
 import { principalKey } from "../../../server/core/context.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { type ExtensionMethod, declaresExtension, requireExtension } from "../../../server/core/extension.ts";
@@ -62,7 +63,7 @@ async function cancel(call: Call, runner: Runner): Promise<JsonObject> {
     isOver(now) ? undefined : endRecord(now, { cancellation: "The task was cancelled by request." }),
   );
   if (!call.session) return {};
-  if (!record) throw notFound();
+  if (!record) throw notFound(runner, original.taskId);
   if (isOver(original)) throw invalidParams(`Cannot cancel the task: its status is already ${original.status}.`);
   return { ...toRequestedTask(record) };
 }
@@ -119,12 +120,13 @@ async function waitForResult(call: Call, runner: Runner): Promise<JsonObject> {
 async function requestInput(
   call: Call,
   taskId: string,
-  { id, method, params }: TaskInputRequest,
+  { id, method, params, endsAt }: TaskInputRequest,
 ): Promise<InputResponse | undefined> {
   const meta = { ...(isObject(params._meta) && params._meta), [relatedTask]: { taskId } };
   try {
     const channel = await call.input;
-    const request = { method, key: id, params: { ...params, _meta: meta }, requires: {} };
+    const timeout = endsAt === undefined ? undefined : Math.max(0, endsAt - call.core.clock.now());
+    const request = { method, key: id, params: { ...params, _meta: meta }, timeout, requires: {} };
     return { result: await channel.request({ ...request, read: (result) => result }) };
   } catch (error) {
     const isGone = error instanceof LocalError && /^(aborted|closed|timeout)$/.test(error.code);
@@ -153,7 +155,7 @@ async function find(call: Call, runner: Runner): Promise<TaskRecord> {
   const { taskId } = call.params;
   if (typeof taskId !== "string") throw invalidParams("params.taskId must be a string");
   const record = await runner.table.read(taskId);
-  if (!record || record.owner !== principalKey(call.principal)) throw notFound();
+  if (!record || record.owner !== principalKey(call.principal)) throw notFound(runner, taskId);
   if (call.session === undefined && !record.requested) requireExtension(call, tasksId);
   return record;
 }
@@ -166,6 +168,6 @@ function methodNotFound({ method }: Call): ProtocolError {
   return new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
 }
 
-function notFound(): ProtocolError {
-  return invalidParams("The task does not exist, or its ttl has passed.");
+function notFound({ core }: Runner, taskId: string): ProtocolError {
+  return invalidParams(`The task ${explainUnknownId(core, taskId) ?? "does not exist, or its ttl has passed."}`);
 }

@@ -8,6 +8,7 @@ import type { Call } from "../../../server/core/call.ts";
 import { OpenCall } from "../../../server/dispatch/open-call.ts";
 import { principalKey } from "../../../server/core/context.ts";
 import { revivePrincipal } from "../../../server/core/principal.ts";
+import { makeId } from "../../../server/core/local-id.ts";
 import type { ServerCore } from "../../../server/core/server-core.ts";
 import { storeOf } from "../../../server/core/store-of.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
@@ -66,7 +67,7 @@ export class Runner {
    * there is no task.
    */
   async begin(call: Call, settings: NewTask): Promise<TaskRun> {
-    const taskId = crypto.randomUUID();
+    const taskId = makeId(this.core);
     const owner = principalKey(call.principal);
     this.#slots.requireOpen();
     this.#slots.requireFree(owner);

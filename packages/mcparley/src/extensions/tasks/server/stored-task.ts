@@ -10,8 +10,8 @@ import { withStoreErrors } from "../../../store/store-errors.ts";
 import type { LogEntry, Store } from "../../../store/store.ts";
 import { type DetailedTask, type RequestedTask, type Task, type TaskStatus, isOver } from "../task.ts";
 
-/** The client's response to an input request. */
-export type InputResponse = { result: unknown } | { error: JsonRpcErrorBody };
+/** The client's response to an input request, or that there was none in time. */
+export type InputResponse = { result: unknown } | { error: JsonRpcErrorBody } | { timedOut: true };
 
 /** An input request of a task. */
 export interface TaskInputRequest {
@@ -21,6 +21,8 @@ export interface TaskInputRequest {
   key: string;
   method: string;
   params: JsonObject;
+  /** Milliseconds since the epoch until which the handler waits. Undefined without a time limit. */
+  endsAt?: number;
   response?: InputResponse;
 }
 

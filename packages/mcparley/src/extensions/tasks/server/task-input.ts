@@ -8,20 +8,26 @@ import {
   type ServerRequest,
   type Recorded,
   type Run,
+  Unanswered,
   readResponse,
 } from "../../../server/core/input-channel.ts";
 import { capabilityFor, checkRequest } from "../../../server/input/input-request.ts";
 import { InputRequired } from "../../../server/core/input-required.ts";
-import { type InputResponse, type TaskInputRequest, type TaskRecord, withInputRequests } from "./stored-task.ts";
+import {
+  type InputResponse,
+  type TaskInputRequest,
+  type TaskRecord,
+  withInputRequests,
+  withResponses,
+} from "./stored-task.ts";
 
 /** Maximum number of times that an input request is repeated after an invalid response, or a handler returns `inputRequired`. */
 const maxRounds = 32;
 
 /** An input request whose handler waits for the response. */
-interface PendingRequest {
-  key: string;
-  method: string;
-  params: JsonObject;
+interface PendingRequest extends Omit<TaskInputRequest, "id" | "response"> {
+  /** The timer of its time limit. */
+  timer?: unknown;
   resolve(response: InputResponse): void;
   reject(error: unknown): void;
 }
@@ -83,6 +89,7 @@ export class TaskInput implements InputChannel {
     for (let round = 0; ; round++) {
       const response = this.#responses.get(key) ?? (await this.#enqueue(key, request));
       this.#responses.set(key, response);
+      if ("timedOut" in response) throw new Unanswered(request);
       if ("error" in response) throw ProtocolError.from(response.error);
       try {
         return await readResponse(request, response.result, call.core.limits);
@@ -133,15 +140,38 @@ export class TaskInput implements InputChannel {
       const key = this.#inheritedKeys.get(id);
       if (key !== undefined) this.#responses.set(key, response);
       this.#inheritedKeys.delete(id);
-      this.#waiting.get(id)?.resolve(response);
-      this.#waiting.delete(id);
+      this.#settle(id, response);
+    }
+  }
+
+  /** Passes a response to the handler that waits for it. */
+  #settle(id: string, response: InputResponse): void {
+    const request = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    this.#init.call.core.clock.clearTimeout(request?.timer);
+    request?.resolve(response);
+  }
+
+  /** Closes a request whose time limit is over, unless the task has a response to it. */
+  async #expire(id: string): Promise<void> {
+    try {
+      await this.#init.update((record) => {
+        this.receive(record);
+        return withResponses(record, (otherId) => (otherId === id ? { timedOut: true } : undefined));
+      });
+      this.#settle(id, { timedOut: true });
+    } catch (error) {
+      this.#waiting.get(id)?.reject(error);
     }
   }
 
   /** Rejects all pending and later requests. Called when the run ends. */
   end(reason: Error): void {
     this.#endReason ??= reason;
-    for (const request of this.#pending()) request.reject(reason);
+    for (const request of this.#pending()) {
+      this.#init.call.core.clock.clearTimeout(request.timer);
+      request.reject(reason);
+    }
     this.#waiting.clear();
   }
 
@@ -149,7 +179,7 @@ export class TaskInput implements InputChannel {
     return [...this.#waiting.values(), ...(this.#turn ?? [])];
   }
 
-  #enqueue(key: string, { method, params }: ServerRequest): Promise<InputResponse> {
+  #enqueue(key: string, { method, params, timeout }: ServerRequest): Promise<InputResponse> {
     if (this.#endReason) return Promise.reject(this.#endReason);
     if (this.#pending().some((request) => request.key === key)) {
       return Promise.reject(new TypeError(`Two input requests of one call have the key "${key}".`));
@@ -160,7 +190,8 @@ export class TaskInput implements InputChannel {
         // Waits for the end of the turn, so that the client sees concurrent requests at the same time.
         setTimeout(() => void this.#storeTurn(), 0);
       }
-      this.#turn.push({ key, method, params, resolve, reject });
+      const endsAt = timeout === undefined ? {} : { endsAt: this.#init.call.core.clock.now() + timeout };
+      this.#turn.push({ key, method, params, ...endsAt, resolve, reject });
     });
   }
 
@@ -194,8 +225,11 @@ export class TaskInput implements InputChannel {
       request.resolve(response);
       return [];
     }
-    const id = addRequest(storedRequests, request);
+    const { id, endsAt } = addRequest(storedRequests, request);
     this.#waiting.set(id, request);
+    const { clock } = this.#init.call.core;
+    clock.clearTimeout(request.timer);
+    if (endsAt !== undefined) request.timer = clock.setTimeout(() => void this.#expire(id), endsAt - clock.now());
     return [[id, request]];
   }
 
@@ -212,20 +246,24 @@ export class TaskInput implements InputChannel {
 }
 
 /**
- * Adds a request to the stored ones and returns its id. If an earlier run has stored the same request, returns the id of
- * that one. Otherwise the id is new (SEP-2663: keys are unique over the lifetime of a task).
+ * Adds a request to the stored ones and returns it. If an earlier run has stored the same request, returns that one, whose
+ * time limit continues. Otherwise the id is new (SEP-2663: keys are unique over the lifetime of a task).
  */
-function addRequest(storedRequests: TaskInputRequest[], { key, method, params }: Omit<TaskInputRequest, "id">): string {
+function addRequest(
+  storedRequests: TaskInputRequest[],
+  { key, method, params, endsAt }: PendingRequest,
+): TaskInputRequest {
   const text = JSON.stringify(params);
   const same = storedRequests.find(
     (one) => one.key === key && !one.response && one.method === method && JSON.stringify(one.params) === text,
   );
-  if (same) return same.id;
+  if (same) return same;
   // An earlier run sent other params under this key. Closes that request, because no handler waits for it.
   const oldIndex = storedRequests.findIndex((one) => one.key === key && !one.response);
   if (oldIndex !== -1) storedRequests[oldIndex] = { ...storedRequests[oldIndex]!, response: { result: undefined } };
   let id = key;
   for (let n = 2; storedRequests.some((one) => one.id === id); n++) id = `${key}-${n}`;
-  storedRequests.push({ id, key, method, params });
-  return id;
+  const request = { id, key, method, params, ...(endsAt !== undefined && { endsAt }) };
+  storedRequests.push(request);
+  return request;
 }

@@ -96,7 +96,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
   test("sends the URL for messages on the stream, and replies on the stream", async () => {
     const { client } = await serve({}, {}, adapter);
     const { endpoint, post, next, stream } = await open(client);
-    expect(endpoint).toMatch(/^\/messages\?sessionId=[0-9a-f-]{36}$/);
+    expect(endpoint).toMatch(/^\/messages\?sessionId=[0-9a-f-]{36}\.[0-9a-f]{8}\.[0-9a-z]+$/);
     const accepted = await post(initialize());
     expect(accepted.status).toBe(202);
     expect(await accepted.text()).toBe("");

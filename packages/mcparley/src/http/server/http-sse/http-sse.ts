@@ -1,5 +1,6 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { type Principal, principalKey } from "../../../server/core/context.ts";
+import { explainUnknownId, makeId } from "../../../server/core/local-id.ts";
 import { requireEventStream, type Part, readJson } from "../read-request.ts";
 import type { Cluster, HttpSseRelay } from "../cluster.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
@@ -60,7 +61,7 @@ export class HttpSse {
 
   /** Opens a session and its stream. */
   async #getStream(exchange: HttpExchange, sender: Sender): Promise<void> {
-    const { open } = this.#context;
+    const { core, open } = this.#context;
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
     if (open.isEnding) throw shuttingDown();
     requireEventStream(exchange);
@@ -68,7 +69,7 @@ export class HttpSse {
     const sharedRelay = await this.#useShared();
     const { principal } = sender;
     // A POST names the session only by this id, so it must not be guessable.
-    const id = sharedRelay ? await sharedRelay.withStore(() => sharedRelay.relay.open(principal)) : crypto.randomUUID();
+    const id = sharedRelay ? await sharedRelay.withStore(() => sharedRelay.relay.open(principal)) : makeId(core);
 
     const events = new EventStream(exchange);
     const onEnd = (): void => {
@@ -104,7 +105,8 @@ export class HttpSse {
   async #forward(exchange: HttpExchange, id: string, principal: Principal | undefined): Promise<void> {
     const sharedRelay = await this.#useShared();
     if (!sharedRelay || !(await sharedRelay.withStore(() => sharedRelay.relay.isOnOtherNode(id, principal)))) {
-      throw new HttpRefusal(404, `Session "${shortenValue(id)}" does not exist or has expired. Open a new stream.`);
+      const reason = explainUnknownId(this.#context.core, id) ?? "does not exist or has expired.";
+      throw new HttpRefusal(404, `Session "${shortenValue(id)}" ${reason} Open a new stream.`);
     }
     const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);

@@ -2,6 +2,7 @@ import { type Awaitable, after } from "../../../rpc/awaitable.ts";
 import type { RequestId } from "../../../rpc/messages.ts";
 import { findRevision, unnamedOverHttp } from "../../../mcp/revisions/index.ts";
 import type { ServerCore } from "../../../server/core/server-core.ts";
+import { explainUnknownId } from "../../../server/core/local-id.ts";
 import { Session } from "../../../server/protocol/session.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
 import type { HttpRequestHead } from "../../exchange.ts";
@@ -41,7 +42,7 @@ function requireServed(core: ServerCore, version: string, id: RequestId | undefi
 
 /** Returns the session of a legacy request. If the endpoint has no sessions, returns one for this request only. */
 export function sessionOf({ core, sessions }: LegacyContext, request: LegacyRequest): Awaitable<HttpSession> {
-  if (sessions) return findSession(sessions, request);
+  if (sessions) return findSession(core, sessions, request);
   const { head, sender, id } = request;
   const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
   requireServed(core, revision.version, id);
@@ -54,7 +55,11 @@ export function sessionOf({ core, sessions }: LegacyContext, request: LegacyRequ
 }
 
 /** Returns the session that a request names. Throws a refusal: 400 if it names none, 404 if the session is unknown. */
-export function findSession(sessions: SessionTable, { head, sender, id }: LegacyRequest): Awaitable<HttpSession> {
+export function findSession(
+  core: ServerCore,
+  sessions: SessionTable,
+  { head, sender, id }: LegacyRequest,
+): Awaitable<HttpSession> {
   const sessionId = head.header(SESSION_ID_HEADER);
   if (sessionId === undefined) {
     const cure = 'Send "initialize" first, and the id from its response with every later request.';
@@ -72,6 +77,7 @@ export function findSession(sessions: SessionTable, { head, sender, id }: Legacy
   return after(sessions.find(sessionId, sender), (session) => {
     if (session) return session;
     const cure = 'Send "initialize" to open a new one.';
-    throw new HttpRefusal(404, `Session "${shortenValue(sessionId)}" does not exist or has expired. ${cure}`, { id });
+    const reason = explainUnknownId(core, sessionId) ?? "does not exist or has expired.";
+    throw new HttpRefusal(404, `Session "${shortenValue(sessionId)}" ${reason} ${cure}`, { id });
   });
 }

@@ -29,7 +29,7 @@ export async function openLegacyEndpoint(context: EndpointContext, options: Http
   const cluster = await context.cluster?.load();
   if (cluster)
     return new LegacyEndpoint({ ...context, ...cluster.openSessions(context, { limits, events }) }, cluster.withStore);
-  const inMemory = new Sessions(context.core.clock, limits);
+  const inMemory = new Sessions(context.core, limits);
   return new LegacyEndpoint({ ...context, sessions: inMemory, resumption: undefined });
 }
 
@@ -159,5 +159,5 @@ async function requireSession(
     findRevision(exchange.header(PROTOCOL_VERSION_HEADER))?.kind === "legacy";
   if (!sessions || !isLegacy) throw notAllowed(exchange.method, "POST");
   checkVersion(core, exchange, undefined);
-  return { session: await findSession(sessions, { head: exchange, sender, id: undefined }), sessions };
+  return { session: await findSession(core, sessions, { head: exchange, sender, id: undefined }), sessions };
 }

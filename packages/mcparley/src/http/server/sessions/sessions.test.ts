@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { prompt, resource, tool } from "../../../server/definition.ts";
+import type { Context } from "../../../server/core/context.ts";
 import type { AnyServerDefinition } from "../../../server/core/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
@@ -431,12 +432,21 @@ describe("without sessions", () => {
     expect(await answer.text()).not.toContain("notifications/message");
   });
 
-  test("an input request fails with the missing capability, and is not sent", async () => {
-    const asking = tool({ call: async (_, ctx) => JSON.stringify(await ctx.roots()) });
+  const schema = { type: "object", properties: {} } as const;
+  test.each<[string, (ctx: Context) => Promise<unknown>]>([
+    ["roots", (ctx) => ctx.roots()],
+    ["sampling", (ctx) => ctx.sample({ messages: [], maxTokens: 1 })],
+    ["elicitation.form", (ctx) => ctx.elicit({ message: "?", schema })],
+    ["elicitation.url", (ctx) => ctx.elicit({ message: "?", url: "https://a.example" })],
+  ])("a request for %s fails with the option that prevents it, and is not sent", async (capability, ask) => {
+    const asking = tool({ call: async (_, ctx) => JSON.stringify(await ask(ctx)) });
     const { client } = serve({ sessions: false }, { tools: { asking } });
     const answer = await client.post(request("tools/call", { name: "asking" }));
     expect(answer.type).toBe("application/json");
-    expect((await answer.json()).error.message).toContain("roots");
+    const { message } = (await answer.json()).error;
+    expect(message).toContain(`needs the client capability ${capability}, but the endpoint has no sessions`);
+    expect(message).toContain("(sessions: false)");
+    expect(message).not.toContain("has not declared");
   });
 });
 

@@ -1,5 +1,7 @@
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
+import { makeId } from "../../../server/core/local-id.ts";
+import type { ServerCore } from "../../../server/core/server-core.ts";
 import type { Sender } from "../endpoint-context.ts";
 import { HttpSession } from "./http-session.ts";
 import type { SessionOptions } from "../options.ts";
@@ -48,12 +50,15 @@ export interface SessionTable {
 /** The legacy sessions of one endpoint, in memory. One timer sweeps all of them. */
 export class Sessions implements SessionTable {
   readonly #sessions = new Map<string, HttpSession>();
+  readonly #core: ServerCore;
   readonly #clock: Clock;
   readonly #idle: number;
   readonly #shares: SessionShares<HttpSession>;
   #timer: unknown;
 
-  constructor(clock: Clock, options: SessionOptions) {
+  constructor(core: ServerCore, options: SessionOptions) {
+    const { clock } = core;
+    this.#core = core;
     this.#clock = clock;
     this.#idle = options.idle ?? defaultIdleTimeout;
     this.#shares = new SessionShares({ clock, options, onUnused: (session) => this.delete(session, neverUsedError) });
@@ -69,7 +74,7 @@ export class Sessions implements SessionTable {
 
   prepare(caller: string): HttpSession | undefined {
     if (!this.#shares.hasRoomFor(caller)) return undefined;
-    return new HttpSession(crypto.randomUUID(), this.#clock.now(), caller);
+    return new HttpSession(makeId(this.#core), this.#clock.now(), caller);
   }
 
   add(session: HttpSession): void {
