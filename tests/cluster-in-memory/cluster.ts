@@ -44,7 +44,7 @@ export interface ClusterInit {
   /** A clock that several clusters share. */
   clock?: FakeClock;
   /** Called for each operation of a node on the store: first before it, and with `done` after it had its effect. */
-  onOperation?: (node: Node, step: "before" | "done", name: string) => void;
+  onOperation?: ((node: Node, step: "before" | "done", name: string) => void) | undefined;
 }
 
 const url = "http://localhost/mcp";

@@ -49,18 +49,16 @@ async function callWithDeath(revision: string, death: Death | undefined): Promis
   for (const _ of nodes) await client.ping();
   await flushPromises();
   isCounting = true;
-  let outcome: unknown;
-  client.callTool("think", {}).then(
-    (result) => (outcome = result),
-    (error: unknown) => (outcome = error),
-  );
+  const ending: Ending = { outcome: undefined, operations };
+  const settle = (outcome: unknown): void => void (ending.outcome = outcome);
+  client.callTool("think", {}).then(settle, settle);
   // The client's own limit is 60 s.
-  for (let waited = 0; outcome === undefined && waited < 59_000; waited += 500) await clock.advance(500);
+  for (let waited = 0; ending.outcome === undefined && waited < 59_000; waited += 500) await clock.advance(500);
   isCounting = false;
-  const ending = { outcome, operations };
+  const { outcome } = ending;
   void client.close();
-  for (const { kill } of nodes) kill();
-  return ending;
+  for (const node of nodes) node.kill();
+  return { outcome, operations };
 }
 
 test.each(["2025-03-26", "2025-06-18", "2025-11-25"])(
