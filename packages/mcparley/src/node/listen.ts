@@ -5,6 +5,7 @@ import { readAuth } from "../http/server/auth-list.ts";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
+import { UnreadReplies } from "../http/server/unread-replies.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { encodeLarge } from "../rpc/encode-large.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
@@ -75,7 +76,11 @@ export async function listen(
   const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
   const { port, host = "127.0.0.1", path = "/mcp", health: healthOption = true } = options;
   const core = coreOf(server);
-  const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer, encodeLarge });
+  const endpoint = new Endpoint(
+    core,
+    { ...options, path },
+    { boundHost: host, Open: SharedTimer, Unread: UnreadReplies, encodeLarge },
+  );
   const health = healthOption && makeHealth(endpoint, healthOption);
   const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);

@@ -22,10 +22,11 @@ import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAcceptable, notAllowed, refuse, refuseForeign, shuttingDown } from "./refusal.ts";
 import { RequestLimits } from "./request-limits.ts";
+import type { UnreadReplies } from "./unread-replies.ts";
 
 /** The options of an endpoint and of `listen`. A misspelled `auth` would serve everybody. */
 const optionNames =
-  "path allowedHosts allowedOrigins cors auth maxBody bodyTimeout trustProxy keepAlive closeTimeout health sessions legacySse events port host headersTimeout requestTimeout keepAliveTimeout";
+  "path allowedHosts allowedOrigins cors auth maxBody bodyTimeout readTimeout trustProxy keepAlive closeTimeout health sessions legacySse events port host headersTimeout requestTimeout keepAliveTimeout";
 
 /** Properties of the adapter that uses an endpoint. */
 interface Adapter {
@@ -33,6 +34,8 @@ interface Adapter {
   boundHost?: string;
   /** The class of its open exchanges. Default: each exchange has a separate timer. */
   Open?: typeof OpenExchanges;
+  /** The class that limits what clients leave unread. Default: the platform has its own limits. */
+  Unread?: typeof UnreadReplies;
   /** Encodes messages with large strings. Default: they are encoded like others. */
   encodeLarge?: EncodeLarge;
 }
@@ -43,6 +46,7 @@ export class Endpoint {
   readonly #options: HttpOptions;
   readonly #guard: Guard;
   readonly #limits: RequestLimits;
+  readonly #unread: UnreadReplies | undefined;
   readonly #routes: Routes;
   /** Whether requests need the checks of `cors`, `auth` or `trustProxy`. */
   readonly #needsSenderCheck: boolean;
@@ -59,7 +63,11 @@ export class Endpoint {
    * Throws a LocalError `invalid_definition` if the `x-mcp-header` annotations of a tool are invalid, if two paths are the
    * same, for an unknown option, and for an option `store`, which belongs to `createServer`.
    */
-  constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges, encodeLarge }: Adapter = {}) {
+  constructor(
+    core: ServerCore,
+    options: HttpOptions,
+    { boundHost, Open = OpenExchanges, Unread, encodeLarge }: Adapter = {},
+  ) {
     checkMirroredHeaders(core);
     // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
     if ("store" in options)
@@ -73,6 +81,7 @@ export class Endpoint {
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#limits = new RequestLimits(core, options, Open);
+    this.#unread = Unread && new Unread(core, options.readTimeout, Open);
     this.#routes = readRoutes(options);
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#mayHideDefinitions = !auth;
@@ -130,6 +139,10 @@ export class Endpoint {
   #serveFrom(sender: Sender, exchange: HttpExchange): Promise<void> {
     // A drain may have started while the sender was checked.
     const part = this.#admit(exchange);
+    if (this.#unread) {
+      exchange.readers = this.#unread;
+      exchange.caller = sender.caller;
+    }
     if (this.#mayHideDefinitions && !sender.principal) this.#reportHidden();
     if (exchange.method === "POST") return this.#post(exchange, sender, part);
     return part === "mcp" ? this.#serveSession(exchange, sender) : this.#serveSse(part, exchange, sender);
@@ -210,6 +223,7 @@ export class Endpoint {
     await this.#context.cluster?.leave();
     open.stop();
     this.#limits.stop();
+    this.#unread?.stop();
   }
 
   async #serveSession(exchange: HttpExchange, sender: Sender): Promise<void> {
