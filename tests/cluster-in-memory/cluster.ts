@@ -20,6 +20,8 @@ export interface Node {
   readonly errors: unknown[];
   /** Simulates a crash: from now on the process has no effect on the store or on clients. */
   kill(): void;
+  /** Aborted by `kill`. */
+  readonly death: AbortSignal;
 }
 
 export interface Cluster {
@@ -28,6 +30,8 @@ export interface Cluster {
   readonly store: Store;
   /** A client behind a load balancer, which sends each request to the next live node. */
   readonly client: RawHttp;
+  /** `fetch` through the load balancer. The death of a node breaks its connections. */
+  readonly fetch: typeof fetch;
   close(): Promise<void>;
 }
 
@@ -39,35 +43,58 @@ export interface ClusterInit {
   store?: (clock: FakeClock) => Store;
   /** A clock that several clusters share. */
   clock?: FakeClock;
+  /** Called for each operation of a node on the store: first before it, and with `done` after it had its effect. */
+  onOperation?: ((node: Node, step: "before" | "done", name: string) => void) | undefined;
 }
 
 const url = "http://localhost/mcp";
 
 /** Makes processes that share one store. */
 export function cluster(init: ClusterInit): Cluster {
-  const { definition, nodes: count = 3, options = {}, store: make, clock = fakeClock(1_000_000) } = init;
+  const { definition, nodes: count = 3, options = {}, store: make, clock = fakeClock(1_000_000), onOperation } = init;
   const store = make ? make(clock) : memoryStore({ clock });
-  const nodes = Array.from({ length: count }, (_, index) => startNode({ clock, store, options }, definition(index)));
+  const nodes = Array.from({ length: count }, (_, index) =>
+    startNode({ clock, store, options, onOperation }, definition(index)),
+  );
   let turn = 0;
-  const client = rawHttp(url, (request) => {
-    for (;;) {
+  const next = (): Node => {
+    for (let tries = 0; tries < count; tries++) {
       const node = nodes[turn++ % count]!;
-      if (!node.isDead) return node.http.fetch(request);
+      if (!node.death.aborted) return node;
     }
-  });
-  const close = async (): Promise<void> => {
-    await Promise.all(nodes.filter(({ isDead }) => !isDead).map(({ http }) => http.close()));
+    throw new TypeError("fetch failed: no node is alive");
   };
-  return { nodes, clock, store, client, close };
+  const client = rawHttp(url, (request) => next().http.fetch(request));
+  const close = async (): Promise<void> => {
+    await Promise.all(nodes.filter(({ death }) => !death.aborted).map(({ http }) => http.close()));
+  };
+  return { nodes, clock, store, client, close, fetch: async (...sent) => fetchFrom(next(), new Request(...sent)) };
+}
+
+/** Sends a request to a node. If the node dies, the request fails, or the body of its response breaks. */
+async function fetchFrom({ http, death }: Node, request: Request): Promise<Response> {
+  const failing = new Promise<never>((_, reject) => {
+    death.addEventListener("abort", () => reject(new TypeError("fetch failed")));
+  });
+  failing.catch(() => {});
+  const response = await Promise.race([http.fetch(request), failing]);
+  const body = response.body?.pipeThrough(new TransformStream(), { signal: death });
+  return new Response(body ?? null, response);
 }
 
 function startNode(
-  { clock, store, options }: { options: HttpOptions; clock: FakeClock; store: Store },
+  {
+    clock,
+    store,
+    options,
+    onOperation,
+  }: Required<Pick<ClusterInit, "options" | "clock">> & Pick<ClusterInit, "onOperation"> & { store: Store },
   definition: Partial<AnyServerDefinition>,
-): Node & { isDead: boolean } {
+): Node {
   const errors: unknown[] = [];
-  const isOver = (): boolean => node.isDead;
-  const own = dying(store, isOver);
+  const killer = new AbortController();
+  const isOver = (): boolean => killer.signal.aborted;
+  const own = dying(store, isOver, (step, name) => onOperation?.(node, step, name));
   const server = createServer({
     name: "test",
     version: "1.0.0",
@@ -77,26 +104,32 @@ function startNode(
     ...definition,
   });
   const http = toFetch(server, options);
-  const node = {
+  const node: Node = {
     server,
     http,
     client: rawHttp(url, http.fetch),
     errors,
-    isDead: false,
-    kill: () => void (node.isDead = true),
+    kill: () => killer.abort(),
+    death: killer.signal,
   };
   return node;
 }
 
-/** The store of a dead process: its operations never settle and have no effect. */
-function dying(store: Store, isDead: () => boolean): Store {
+/** The store of a process. When the process is dead, operations never settle and have no effect. */
+function dying(store: Store, isDead: () => boolean, onStep: (step: "before" | "done", name: string) => void): Store {
   return new Proxy(store, {
     get: (target, member: keyof Store) =>
       member === "subscribe"
         ? (channel: string, listener: (message: string) => void) =>
             target.subscribe(channel, (message) => isDead() || listener(message))
-        : (...given: never[]) =>
-            isDead() ? new Promise(() => {}) : (target[member] as (...all: never[]) => unknown)(...given),
+        : async (...given: never[]) => {
+            const name = `${member} ${String(given[0])}`;
+            if (!isDead()) onStep("before", name);
+            if (isDead()) return new Promise(() => {});
+            const value = await (target[member] as (...all: never[]) => unknown)(...given);
+            if (!isDead()) onStep("done", name);
+            return isDead() ? new Promise(() => {}) : value;
+          },
   });
 }
 

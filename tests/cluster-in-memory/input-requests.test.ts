@@ -85,38 +85,42 @@ test("a response for a dead process writes nothing to the store", async () => {
   const session = await openOn([a, b]);
   const { id } = await asked(a, session);
   a.kill();
-  await clock.advance(10_000);
+  await clock.advance(12_000);
   store.writes.length = 0;
-  const responding = respond(b, session, id);
-  await clock.advance(5_000);
-  expect((await responding).status).toBe(202);
+  expect((await respond(b, session, id)).status).toBe(202);
   expect(store.writes.filter((write) => write.includes(":mail:"))).toEqual([]);
 });
 
 test("only one of several responses on other processes is forwarded", async () => {
-  const { a, b, c, store } = servers();
+  const { a, b, c, store, clock } = servers();
   const session = await open(a.client);
   const { answer, id } = await asked(a, session);
   await flushPromises();
   store.writes.length = 0;
   const all = [b, c, b, c, b, c].map((node) => respond(node, session, id));
+  await clock.advance(1_000);
   for (const { status } of await Promise.all(all)) expect(status).toBe(202);
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
   expect(store.writes.filter((write) => /^append .*:mail:/.test(write))).toHaveLength(1);
 });
 
-test("a response arrives although its process briefly failed to renew its lease", async () => {
+test.each([
+  [11_999, "is forwarded", 1],
+  [12_000, "is dropped", 0],
+])("a response to a process that has not renewed its lease for %i ms %s", async (ms, _, count) => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
-  const { answer, id } = await asked(a, session);
-  await store.delete(`mcparley:test:alive:${id.split(".")[0]}`);
-  const responding = respond(b, session, id);
-  await clock.advance(5_000);
-  expect((await responding).status).toBe(202);
-  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+  const { id } = await asked(a, session);
+  const working = { ...store };
+  store.set = (key, ...rest) =>
+    key.includes(`:alive:${id.split(".")[0]}`) ? Promise.reject(new Error("down")) : working.set(key, ...rest);
+  await clock.advance(ms);
+  store.writes.length = 0;
+  expect((await respond(b, session, id)).status).toBe(202);
+  expect(store.writes.filter((write) => /^append .*:mail:/.test(write))).toHaveLength(count);
 });
 
-test("a response can be repeated a second after the store failed to forward it", async () => {
+test.each([0, 250, 1_000])("a response can be repeated %i ms after the store failed to forward it", async (ms) => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const { answer, id } = await asked(a, session);
@@ -126,9 +130,30 @@ test("a response can be repeated a second after the store failed to forward it",
     log.includes(":mail:") ? Promise.reject(new Error("down")) : working.append(log, ...rest);
   expect((await respond(b, session, id)).status).toBe(503);
   store.append = (...given) => working.append(...given);
+  await clock.advance(ms);
+  const repeating = respond(b, session, id);
   await clock.advance(1_000);
-  expect((await respond(b, session, id)).status).toBe(202);
+  expect((await repeating).status).toBe(202);
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
+});
+
+test("of many responses to a process that does not react, one a second is forwarded, and the last are dropped", async () => {
+  const { a, b, c, store, clock } = servers();
+  const session = await openOn([a, b]);
+  const { id } = await asked(a, session);
+  await flushPromises();
+  const working = { ...store };
+  store.readFrom = (log, ...rest) => (log.includes(":mail:") ? Promise.resolve([]) : working.readFrom(log, ...rest));
+  store.writes.length = 0;
+  const all = Array.from({ length: 8 }, (_, index) => respond(index % 2 ? b : c, session, id));
+  const appended = (): number => store.writes.filter((write) => /^append .*:mail:/.test(write)).length;
+  for (let second = 1; second <= 5; second++) {
+    await flushPromises();
+    expect(appended()).toBe(second);
+    await clock.advance(1_000);
+  }
+  for (const { status } of await Promise.all(all)) expect(status).toBe(202);
+  expect(appended()).toBe(5);
 });
 
 test("an input request waits until the store is available, so that its response is not lost", async () => {

@@ -15,6 +15,7 @@ import {
   message,
   messages,
   open,
+  request,
   soFar,
 } from "./cluster.ts";
 
@@ -213,6 +214,23 @@ describe("the reply to a call whose node died", () => {
     expect((await messages(late)).map(({ id }) => id)).toEqual([undefined, 1]);
   });
 
+  test("is an error at once if the lease has expired, although each node that follows the stream dies", async () => {
+    const { nodes, clock } = servers();
+    const [a, b, c] = nodes;
+    const session = await open(a!.client);
+    for (const { client } of nodes) await (await request(client, session, "ping")).text();
+    await clock.advance(9_000);
+    const primed = await event(await callTool(a!.client, session, "work"));
+    a!.kill();
+    const first = await getStream(b!.client, session, primed?.id);
+    await clock.advance(11_999);
+    expect((await soFar(first)).map(({ id }) => id)).toEqual([undefined]);
+    b!.kill();
+    await clock.advance(1);
+    const second = await getStream(c!.client, session, primed?.id);
+    expect((await messages(second)).map(({ id }) => id)).toEqual([undefined, 1]);
+  });
+
   test("is the result if the log has it", async () => {
     const { nodes, slow, clock } = servers();
     const [a, b] = nodes;
@@ -250,26 +268,47 @@ describe("the reply to a call whose node died", () => {
     ]);
   });
 
-  test("is not an error if the store was unavailable for longer than a lease", async () => {
+  // The owner is checked before or after it can renew its lease.
+  test.each([27_700, 28_700, 29_700])(
+    "is not an error if the store was unavailable for longer than a lease, and returns after %i ms",
+    async (ms) => {
+      let store!: ReturnType<typeof failing>;
+      const { nodes, slow, clock } = servers({
+        store: (time: FakeClock) => (store = failing(memoryStore({ clock: time }))),
+      });
+      const [a, b] = nodes;
+      const session = await open(a!.client);
+      const answer = await callTool(a!.client, session, "work");
+      const primed = await event(answer);
+      await answer.leave();
+      await clock.advance(2_500);
+      const rest = await getStream(b!.client, session, primed?.id);
+      await message(rest);
+      store.isAway = true;
+      await clock.advance(30_000);
+      slow.open(undefined);
+      await clock.advance(ms);
+      store.isAway = false;
+      await clock.advance(30_000);
+      expect(await messages(rest)).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);
+    },
+  );
+
+  test("is not an error if the client resumes on a node that was started after the store was unavailable", async () => {
     let store!: ReturnType<typeof failing>;
     const { nodes, slow, clock } = servers({
       store: (time: FakeClock) => (store = failing(memoryStore({ clock: time }))),
     });
     const [a, b] = nodes;
     const session = await open(a!.client);
-    const answer = await callTool(a!.client, session, "work");
-    const primed = await event(answer);
-    await answer.leave();
-    const rest = await getStream(b!.client, session, primed?.id);
-    await message(rest);
+    const primed = await event(await callTool(a!.client, session, "work"));
     store.isAway = true;
-    await clock.advance(30_000);
-    slow.open(undefined);
-    // The owner is checked before it can renew its lease.
     await clock.advance(28_000);
     store.isAway = false;
-    await clock.advance(30_000);
-    expect(await messages(rest)).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);
+    const rest = await getStream(b!.client, session, primed?.id);
+    await clock.advance(12_000);
+    slow.open(undefined);
+    expect((await messages(rest)).at(-1)).toMatchObject({ id: 1, result: {} });
   });
 });
 

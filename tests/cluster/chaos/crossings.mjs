@@ -2,7 +2,7 @@
 import { McpError } from "mcparley";
 import { connect } from "mcparley/client";
 import { followTasks, tasksOf } from "mcparley/tasks";
-import { post as postModern } from "./raw.mjs";
+import { post as postModern, readReply } from "./raw.mjs";
 
 /** @import { Outcome, ServerName } from "./types.ts" */
 
@@ -113,7 +113,7 @@ async function findTools(url, name) {
 async function modern(url, args, more = {}) {
   const params = { name: "ask", arguments: args, ...more };
   const answer = await postModern(url, "tools/call", { params, capabilities: { elicitation: { form: {} } } });
-  return /** @type {Record<string, any>} */ (await answer.json());
+  return readReply(answer);
 }
 
 /** @param {string} url @param {{ method: string, params?: object }} message @param {Record<string, string>} [headers] */

@@ -1,6 +1,6 @@
 // @ts-check
 import { setTimeout as pause } from "node:timers/promises";
-import { post } from "./raw.mjs";
+import { post, readReply } from "./raw.mjs";
 
 /** Number of tasks that may run in one process of the chaos run. */
 export const places = 100;
@@ -47,5 +47,5 @@ async function cancel(url, taskId) {
 async function task(url, method, params) {
   const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
   const answer = await post(url, method, { params: { arguments: {}, ...params }, capabilities });
-  return /** @type {Record<string, any>} */ (await answer.json());
+  return readReply(answer);
 }

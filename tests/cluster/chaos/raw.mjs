@@ -25,3 +25,15 @@ export function post(url, method, { params, capabilities = {} }) {
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }),
   });
 }
+
+/**
+ * Reads the message in the reply to a POST. A slow server replies with an event stream, in which comments precede it.
+ *
+ * @param {Response} response
+ */
+export async function readReply(response) {
+  const text = await response.text();
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  const json = isStream ? (/^data: (.*)$/m.exec(text)?.[1] ?? "{}") : text;
+  return /** @type {Record<string, any>} */ (JSON.parse(json));
+}

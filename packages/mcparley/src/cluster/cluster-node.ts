@@ -35,8 +35,14 @@ interface Receiver {
   onBroadcast(broadcast: Broadcast): void;
 }
 
-/** Milliseconds after which a node that does not renew its lease counts as dead. */
-export const nodeLease = 9_000;
+/**
+ * Milliseconds after which a node that does not renew its lease counts as dead, and between two renewals. A node that cannot
+ * reach the store for a moment misses some renewals.
+ */
+const nodeLease = 12_000;
+export const renewalInterval: number = nodeLease / 4;
+/** Milliseconds for which leases may be missing after the store was unavailable, because all nodes renew theirs first. */
+const renewalGrace = 3 * renewalInterval;
 /** Milliseconds between two reads of the logs without a notification. */
 const pollInterval = 5_000;
 /** Milliseconds for which messages are stored, and the maximum number in each log. */
@@ -66,6 +72,8 @@ export class ClusterNode {
   #stopRenewal: (() => void) | undefined;
   #isFailing = false;
   #hasLeft = false;
+  /** The time until which a missing lease does not mean that its node is dead. */
+  #graceEndsAt = 0;
 
   constructor(core: ServerCore, store: Store, receiver: Receiver) {
     this.core = core;
@@ -98,8 +106,10 @@ export class ClusterNode {
     await this.store.delete(leaseOf(this.id)).catch(this.report);
   }
 
+  /** Returns false if a node has ended, or has not renewed its lease. */
   async isAlive(node: string): Promise<boolean> {
-    return node === this.id || (await this.store.get(leaseOf(node))) !== undefined;
+    if (node === this.id || (await this.store.get(leaseOf(node))) !== undefined) return true;
+    return this.core.clock.now() < this.#graceEndsAt;
   }
 
   /** Sends a message to another node. Resolves when the message is in its inbox. */
@@ -122,7 +132,9 @@ export class ClusterNode {
     // Broadcasts from before this node existed do not concern it.
     const now = await this.store.append(broadcastLog, JSON.stringify({ about: "joined" }), retention);
     await Promise.all([this.#inbox.start(undefined), this.#broadcasts.start(now), this.#renewLease()]);
-    if (!this.#hasLeft) this.#stopRenewal = repeat(this.core.clock, nodeLease / 3, () => void this.#renewOrReport());
+    // The store may have been unavailable until now.
+    this.#startGrace();
+    if (!this.#hasLeft) this.#stopRenewal = repeat(this.core.clock, renewalInterval, () => void this.#renewOrReport());
   }
 
   async #receive({ value }: LogEntry): Promise<void> {
@@ -146,9 +158,14 @@ export class ClusterNode {
       await this.#renewLease();
       this.#isFailing = false;
     } catch (error) {
+      this.#startGrace();
       if (!this.#isFailing) this.report(error);
       this.#isFailing = true;
     }
+  }
+
+  #startGrace(): void {
+    this.#graceEndsAt = this.core.clock.now() + renewalGrace;
   }
 }
 

@@ -5,11 +5,11 @@ import { LogTail, readLog } from "../store/log-tail.ts";
 import { EventStream } from "../http/server/event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
-import { type ClusterNode, nodeLease } from "./cluster-node.ts";
+import { type ClusterNode, renewalInterval } from "./cluster-node.ts";
 import { type StreamHead, type StreamLog, endMark, eventId, firstEvent, writeEntry } from "./stream-log.ts";
 
 /** Milliseconds between two checks of the owner, and between two reads of the log without a notification. */
-const checkInterval = nodeLease / 2;
+const checkInterval = renewalInterval;
 
 interface FollowedInit {
   /** The id of the stream. */
@@ -37,14 +37,11 @@ interface FollowedInit {
  * stateDiagram-v2
  *   [*] --> replaying: the client resumes (start)
  *   replaying --> following: the stored events are sent, and the owner is notified
- *   following --> suspect: the owner has no lease
- *   suspect --> following: the owner has a lease again
- *   suspect --> suspect: another node closes the stream, so this one waits for its end mark
- *   suspect --> closing: the owner still has no lease at the next check, and this node closes the stream
+ *   following --> following: the owner has no lease, and another node closes the stream: this one waits for its end mark
+ *   following --> closing: the owner has no lease, and this node closes the stream
  *   closing --> over: an error for each open request and the end mark are in the log
  *   replaying --> over: the end mark was sent, or the store is unavailable
  *   following --> over: the end mark was sent, the client has gone, or the connection has reached its time limit
- *   suspect --> over: the end mark was sent, or the connection ended
  *   over --> [*]
  * ```
  */
@@ -59,8 +56,6 @@ export class FollowedStream implements OpenExchange {
   #isOwnerNotified = false;
   #isOver = false;
   #stopChecks: (() => void) | undefined;
-  /** The owner had no lease at the last check. A node that could not reach the store for a moment renews its lease. */
-  #isSuspect = false;
 
   constructor(exchange: HttpExchange, init: FollowedInit) {
     this.#init = init;
@@ -100,6 +95,8 @@ export class FollowedStream implements OpenExchange {
     const { report } = node;
     this.#stopChecks = repeat(node.core.clock, checkInterval, () => void this.#checkOwner().catch(report));
     await this.#notifyOwner().catch(report);
+    // The node that has marked the stream as ended may be writing its last events.
+    if (!this.#head.closed) await this.#checkOwner().catch(report);
   }
 
   onInterval(): void {
@@ -131,10 +128,7 @@ export class FollowedStream implements OpenExchange {
   async #checkOwner(): Promise<void> {
     const { node, owner, log } = this.#init;
     if (!this.#isOwnerNotified) await this.#notifyOwner();
-    const isMissing = !(await node.isAlive(owner));
-    const isDead = isMissing && this.#isSuspect;
-    this.#isSuspect = isMissing;
-    if (!isDead) return;
+    if (await node.isAlive(owner)) return;
     if (!(await log.close(this.#head))) {
       // The node that closes the stream may die as well, so this one checks again.
       this.#head = (await log.head()) ?? this.#head;

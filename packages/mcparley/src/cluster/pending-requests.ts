@@ -1,11 +1,13 @@
 import { pause } from "../rpc/abort.ts";
-import { type ClusterNode, nodeLease } from "./cluster-node.ts";
+import type { ClusterNode } from "./cluster-node.ts";
 
 /** The id of an input request: the node that sent it, the number of its copy of the session, and a number. */
 const idPattern = /^([0-9a-f]{16})\.\d{1,16}\.\d{1,16}$/;
 const retryInterval = 1_000;
 /** Milliseconds in which at most one response and one progress notification of a request are sent to its node. */
 const claimInterval = 1_000;
+/** Number of other responses that a response waits for. They were sent to the node then, unless so many nodes have died. */
+const maxClaims = 5;
 /** Maximum number of requests whose last progress is remembered. */
 const maxProgress = 100;
 /** The stored value of a request without a response. Otherwise the value is the time of the last response. */
@@ -69,15 +71,23 @@ export class PendingRequests {
 
   /**
    * Returns true if a response must be forwarded to the node of its request: the node waits for it and is alive. Of several
-   * responses to one request, one per second is forwarded, so that a client can repeat one whose forwarding failed.
+   * responses to one request, one per second is forwarded. The others wait: the node that forwards the first one may die
+   * before it has done so, and the client repeats its response on this node.
    */
   async claimResponse({ id, node }: InputRequest): Promise<boolean> {
     const { core, store } = this.#node;
-    const text = await store.get(this.#requestKey(id));
-    const now = core.clock.now();
-    if (text === undefined || (text !== noResponse && Math.abs(now - Number(text)) < claimInterval)) return false;
-    if (!(await this.#isAlive(node))) return false;
-    return store.compareAndSet(this.#requestKey(id), text, String(now), { ttl: this.#ttl });
+    for (let claims = 0; claims < maxClaims; claims++) {
+      const text = await store.get(this.#requestKey(id));
+      if (text === undefined) return false;
+      const sinceClaim = text === noResponse ? claimInterval : Math.abs(core.clock.now() - Number(text));
+      if (sinceClaim >= claimInterval) {
+        if (!(await this.#node.isAlive(node))) return false;
+        const claim = String(core.clock.now());
+        if (await store.compareAndSet(this.#requestKey(id), text, claim, { ttl: this.#ttl })) return true;
+      }
+      await pause(core.clock, claimInterval);
+    }
+    return false;
   }
 
   /**
@@ -91,14 +101,6 @@ export class PendingRequests {
     if (this.#progress.size >= maxProgress) this.#progress.clear();
     this.#progress.set(id, now);
     return (await store.get(this.#requestKey(id))) !== undefined && this.#node.isAlive(node);
-  }
-
-  /** Checks twice, because a node that could not reach the store for a moment renews its lease in the meantime. */
-  async #isAlive(node: string): Promise<boolean> {
-    const { clock } = this.#node.core;
-    if (await this.#node.isAlive(node)) return true;
-    await pause(clock, nodeLease / 2);
-    return this.#node.isAlive(node);
   }
 
   async #renew(id: string): Promise<void> {

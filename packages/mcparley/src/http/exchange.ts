@@ -34,6 +34,26 @@ export interface Held {
   release(): void;
 }
 
+/** The body of a response, as its client reads it. */
+export interface UnreadBody {
+  /** Bytes that were written and that the client has not read. */
+  readonly unread: number;
+  /** The unread bytes behind the text that is being sent. */
+  readonly backlog: number;
+  /** Returns whether the client has read since the last call. */
+  hasRead(): boolean;
+  /** Aborts the connection. */
+  destroy(): void;
+}
+
+/** Counts the replies that the callers of an endpoint have not read. */
+export interface ReplyReaders {
+  /** Counts a body that has unread bytes now. May abort its connection, or another one. */
+  note(body: UnreadBody, caller: string): void;
+  /** Forgets a body. */
+  remove(body: UnreadBody): void;
+}
+
 /** Headers of a response, by their names. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
@@ -77,6 +97,10 @@ export interface HttpExchange extends HttpRequestHead, RequestSource {
   readonly parsedBody: unknown;
   /** The share of the request in the limits of the endpoint. The adapter releases it after the response or a disconnect. */
   held: Held | undefined;
+  /** Set by the endpoint, if its adapter notes bodies that clients do not read. */
+  readers?: ReplyReaders | undefined;
+  /** The key of the caller for the limits of one caller. Set with `readers`. */
+  caller?: string;
   /** Whether the client has disconnected or the response is complete. Later writes have no effect. */
   readonly closed: boolean;
   /**
@@ -103,11 +127,6 @@ export interface HttpExchange extends HttpRequestHead, RequestSource {
 
 /** The body of a response that is sent piece by piece. Writing after the client has disconnected does nothing. */
 export interface ResponseStream {
-  /**
-   * Bytes that were written and that the client has not read yet. A text that is too long for one write does not count while
-   * it is being sent.
-   */
-  readonly backlog: number;
   /** Adds text to the body, encoded as UTF-8. */
   write(chunk: string): void;
   /** Ends the body. */

@@ -29,6 +29,9 @@ export class BodyWriter {
   /** Text and bytes that are not written. Only a part of the first may be left. */
   readonly #waiting: (string | Bytes)[] = [];
   #isPaused = false;
+  /** Number of writes that the operating system has accepted. */
+  acceptedWrites = 0;
+  readonly #onAccepted = (): void => void this.acceptedWrites++;
   #isStarted = false;
   readonly #listeners: (() => void)[] = [];
 
@@ -43,6 +46,11 @@ export class BodyWriter {
   get backlog(): number {
     const parts = this.#waiting.slice(1);
     return parts.reduce((sum, { length }) => sum + length, this.#response.writableLength);
+  }
+
+  /** The characters or bytes that are not written, and those that Node has not written to the operating system. */
+  get unread(): number {
+    return this.backlog + (this.#waiting[0]?.length ?? 0);
   }
 
   /** Adds text or bytes to the body. */
@@ -99,7 +107,9 @@ export class BodyWriter {
   /** Returns false if the client has not read what was written before. Middleware that replaces `write` may return nothing. */
   #send(part: string | Bytes): boolean | undefined {
     const accepts =
-      typeof part === "string" ? this.#response.write(part, encodingOf(part)) : this.#response.write(part);
+      typeof part === "string"
+        ? this.#response.write(part, encodingOf(part), this.#onAccepted)
+        : this.#response.write(part, this.#onAccepted);
     // Middleware that compresses in spite of `no-transform` has this method.
     if (this.#flushes) this.#response.flush?.();
     return accepts;

@@ -5,6 +5,7 @@ import { readAuth } from "../http/server/auth-list.ts";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
+import { UnreadReplies } from "../http/server/unread-replies.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { encodeLarge } from "../rpc/encode-large.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
@@ -78,7 +79,11 @@ export async function listen(
   // `process.env.PORT` is a text, which JavaScript can pass.
   if (!/^\d{1,5}$/.test(String(port)) || port > 65_535)
     throw new LocalError("invalid_definition", `"port" must be a whole number from 0 to 65535; got ${String(port)}.`);
-  const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer, encodeLarge });
+  const endpoint = new Endpoint(
+    core,
+    { ...options, path },
+    { boundHost: host, Open: SharedTimer, Unread: UnreadReplies, encodeLarge },
+  );
   const health = healthOption && makeHealth(endpoint, healthOption);
   const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);

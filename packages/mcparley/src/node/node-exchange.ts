@@ -3,10 +3,12 @@ import type {
   HttpExchange,
   Held,
   ReadLimits,
+  ReplyReaders,
   RequestOptions,
   ResponseBody,
   ResponseHeaders,
   ResponseStream,
+  UnreadBody,
 } from "../http/exchange.ts";
 import { networkOf } from "../net/ip-address.ts";
 import type { Bytes } from "../rpc/base64.ts";
@@ -25,12 +27,17 @@ const none: RequestOptions = Object.freeze({});
 /** The headers that decide about a request. Node ignores all of their values except the first one. */
 const reducedHeaders: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
 
+/** Unread bytes of a stream from which on it is noted. Fewer bytes wait for most clients until the end of the turn. */
+const smallBacklog = 16_384;
+
 /** The network of each connection, calculated once. */
 const networks = new WeakMap<object, string>();
 
 /** An exchange on `node:http`. It does not use the web classes `Request` and `Response`, which are slower. */
-export class NodeExchange implements HttpExchange {
+export class NodeExchange implements HttpExchange, UnreadBody {
   held: Held | undefined;
+  readers: ReplyReaders | undefined;
+  caller = "";
   abortBody: ((error: Error) => void) | undefined;
   readonly #request: NodeRequest;
   readonly #headers: IncomingHttpHeaders;
@@ -38,6 +45,10 @@ export class NodeExchange implements HttpExchange {
   readonly #options: RequestOptions;
   #extra: ResponseHeaders | undefined;
   #onGone: (() => void) | undefined;
+  #writer: BodyWriter | undefined;
+  /** The accepted writes, and the bytes in the queue of the operating system's socket, at the last call of `hasRead`. */
+  #acceptedWrites = 0;
+  #queueSize = Infinity;
 
   constructor(request: NodeRequest, response: NodeResponse, options: RequestOptions = none) {
     this.#options = options;
@@ -149,8 +160,38 @@ export class NodeExchange implements HttpExchange {
 
   #writeLarge(parts: readonly (string | Bytes)[]): void {
     const writer = new BodyWriter(this.#response, { socket: this.#request.socket, flushes: false });
+    this.#writer = writer;
     for (const part of parts) writer.write(part);
     writer.whenWritten(() => this.#finish());
+    this.#noteUnread();
+  }
+
+  get unread(): number {
+    return this.#writer?.unread ?? this.#response.writableLength;
+  }
+
+  get backlog(): number {
+    return this.#writer?.backlog ?? 0;
+  }
+
+  hasRead(): boolean {
+    // Only Node has this count of the bytes of a write that the operating system has not accepted.
+    const { _handle: handle } = this.#request.socket as { _handle?: { writeQueueSize?: number } | null };
+    const queueSize = handle?.writeQueueSize ?? 0;
+    const acceptedWrites = this.#writer?.acceptedWrites ?? 0;
+    const isRead = acceptedWrites > this.#acceptedWrites || queueSize < this.#queueSize;
+    this.#queueSize = queueSize;
+    this.#acceptedWrites = acceptedWrites;
+    return isRead;
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+
+  /** Notes that the client has not read what was written. */
+  #noteUnread(): void {
+    if (this.unread > 0) this.readers?.note(this, this.caller);
   }
 
   /** Returns an array in which each name is followed by its value. A copy of the object would take as long as all other steps. */
@@ -173,13 +214,14 @@ export class NodeExchange implements HttpExchange {
       if (!isBegun && !isDestroyed(response)) response.flushHeaders();
     });
     const writer = new BodyWriter(response, { socket: this.#request.socket, flushes: true });
+    this.#writer = writer;
     return {
-      get backlog() {
-        return writer.backlog;
-      },
       write: (chunk) => {
         isBegun = true;
-        if (!isDestroyed(response)) writer.write(chunk);
+        if (isDestroyed(response)) return;
+        writer.write(chunk);
+        // Node writes at the end of the turn, so small events always wait.
+        if (this.unread >= smallBacklog) this.#noteUnread();
       },
       end: () => {
         isBegun = true;
@@ -197,6 +239,7 @@ export class NodeExchange implements HttpExchange {
     const response = this.#response;
     response.end();
     if (!response.writableLength) this.held?.release();
+    else this.#noteUnread();
   }
 
   onGone(listener: () => void): void {
@@ -206,6 +249,7 @@ export class NodeExchange implements HttpExchange {
 
   #closed(): void {
     this.held?.release();
+    this.readers?.remove(this);
     // A response of HTTP/2 that was reset counts as finished, although it was not ended.
     if (this.#response.writableEnded && this.#response.writableFinished) return;
     this.abortBody?.(clientClosed());

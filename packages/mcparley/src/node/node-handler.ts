@@ -5,6 +5,7 @@ import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { readRoutes } from "../http/server/read-request.ts";
+import { UnreadReplies } from "../http/server/unread-replies.ts";
 import { encodeLarge } from "../rpc/encode-large.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
 import { NodeExchange, type NodeResponse } from "./node-exchange.ts";
@@ -47,7 +48,7 @@ type NextFunction = (error?: any) => void;
  * ```
  */
 export function toNodeHandler(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): NodeHandler {
-  const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer, encodeLarge });
+  const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer, Unread: UnreadReplies, encodeLarge });
   const { health: healthOption = false, auth } = options;
   const health = healthOption && makeHealth(endpoint, healthOption);
   const routes = readRoutes(options);

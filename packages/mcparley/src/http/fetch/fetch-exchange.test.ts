@@ -4,6 +4,7 @@ import { tool } from "../../server/definition.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf } from "mcparley-tests/support/raw-http.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
+import { FetchExchange } from "./fetch-exchange.ts";
 import { toFetch } from "./to-fetch.ts";
 
 const size = tool({ input: { type: "object" }, call: ({ text }) => String((text as string).length) });
@@ -123,4 +124,17 @@ test("sends keep-alives in a request after the platform has ended the timers of 
   expect(text.match(/^:$/gm)).toHaveLength(3);
   expect(text).toContain("done");
   expect(clock.pending).toBe(0);
+});
+
+test("aborts a stream when more than 64 MiB wait in it", async () => {
+  const exchange = new FetchExchange(new Request("http://localhost/"));
+  const stream = exchange.stream(200, {});
+  const { body } = await exchange.response;
+  const megabyte = "x".repeat(1_048_576);
+  for (let count = 0; count < 64; count++) stream.write(megabyte);
+  stream.write("x");
+  expect(exchange.closed).toBe(false);
+  stream.write("x");
+  expect(exchange.closed).toBe(true);
+  await expect(body!.getReader().read()).rejects.toThrow("The response was aborted.");
 });

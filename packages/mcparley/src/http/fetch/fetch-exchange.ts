@@ -12,6 +12,9 @@ import type {
 import type { Principal } from "../../server/core/context.ts";
 import { bodyWasRead, notUtf8, tooLarge } from "../server/refusal.ts";
 
+/** Maximum bytes that wait in a stream, because its platform does not read them. If more wait, the next event aborts the stream. */
+const maxBacklog = 64 * 1024 * 1024;
+
 /** An exchange on web `Request` and `Response`. */
 export class FetchExchange implements HttpExchange {
   readonly address: undefined;
@@ -145,21 +148,22 @@ export class FetchExchange implements HttpExchange {
     const whileOpen = (act: () => void): void => {
       if (this.#state === "streaming") act();
     };
+    const destroy = (): void => {
+      controller.error(new LocalError("closed", "The response was aborted."));
+      this.#disconnect();
+    };
     return {
-      get backlog() {
-        return -(controller.desiredSize ?? 0);
-      },
-      write: (chunk) => whileOpen(() => controller.enqueue(encoder.encode(chunk))),
+      write: (chunk) =>
+        whileOpen(() => {
+          if ((controller.desiredSize ?? 0) < -maxBacklog) destroy();
+          else controller.enqueue(encoder.encode(chunk));
+        }),
       end: () =>
         whileOpen(() => {
           this.#end();
           controller.close();
         }),
-      destroy: () =>
-        whileOpen(() => {
-          controller.error(new LocalError("closed", "The response was aborted."));
-          this.#disconnect();
-        }),
+      destroy: () => whileOpen(destroy),
     };
   }
 

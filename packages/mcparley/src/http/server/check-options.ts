@@ -3,7 +3,7 @@ import { checkNames } from "../../server/checks/known-members.ts";
 import type { HttpOptions } from "./options.ts";
 
 const members =
-  "path:string allowedHosts:texts|any allowedOrigins:texts|any cors:boolean|object auth:function|object|list maxBody:count bodyTimeout:time trustProxy:string|object keepAlive:time closeTimeout:time health:boolean|object sessions:boolean|object legacySse:boolean|object events:object createServer({_store_})=store";
+  "path:string allowedHosts:texts|any allowedOrigins:texts|any cors:boolean|object auth:function|object|list maxBody:count bodyTimeout:time readTimeout:time trustProxy:string|object keepAlive:time closeTimeout:time health:boolean|object sessions:boolean|object legacySse:boolean|object events:object createServer({_store_})=store";
 const listenMembers = " port host:string=hostname headersTimeout:time requestTimeout:time keepAliveTimeout:time";
 
 const nestedMembers = {

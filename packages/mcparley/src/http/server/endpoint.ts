@@ -21,6 +21,7 @@ import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAcceptable, notAllowed, refuse, refuseForeign, shuttingDown } from "./refusal.ts";
 import { RequestLimits } from "./request-limits.ts";
+import type { UnreadReplies } from "./unread-replies.ts";
 
 /** Properties of the adapter that uses an endpoint. */
 interface Adapter {
@@ -28,6 +29,8 @@ interface Adapter {
   boundHost?: string;
   /** The class of its open exchanges. Default: each exchange has a separate timer. */
   Open?: typeof OpenExchanges;
+  /** The class that limits what clients leave unread. Default: the platform has its own limits. */
+  Unread?: typeof UnreadReplies;
   /** Encodes messages with large strings. Default: they are encoded like others. */
   encodeLarge?: EncodeLarge;
 }
@@ -38,6 +41,7 @@ export class Endpoint {
   readonly #options: HttpOptions;
   readonly #guard: Guard;
   readonly #limits: RequestLimits;
+  readonly #unread: UnreadReplies | undefined;
   readonly #routes: Routes;
   /** Whether requests need the checks of `cors`, `auth` or `trustProxy`. */
   readonly #needsSenderCheck: boolean;
@@ -54,13 +58,18 @@ export class Endpoint {
    * Throws a LocalError `invalid_definition` if the `x-mcp-header` annotations of a tool are invalid, if two paths are the
    * same, for an unknown option, and for an option `store`, which belongs to `createServer`.
    */
-  constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges, encodeLarge }: Adapter = {}) {
+  constructor(
+    core: ServerCore,
+    options: HttpOptions,
+    { boundHost, Open = OpenExchanges, Unread, encodeLarge }: Adapter = {},
+  ) {
     checkMirroredHeaders(core);
     checkOptions(options, boundHost !== undefined);
     const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 5_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#limits = new RequestLimits(core, options, Open);
+    this.#unread = Unread && new Unread(core, options.readTimeout, Open);
     this.#routes = readRoutes(options);
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#mayHideDefinitions = !auth;
@@ -118,6 +127,10 @@ export class Endpoint {
   #serveFrom(sender: Sender, exchange: HttpExchange): Promise<void> {
     // A drain may have started while the sender was checked.
     const part = this.#admit(exchange);
+    if (this.#unread) {
+      exchange.readers = this.#unread;
+      exchange.caller = sender.caller;
+    }
     if (this.#mayHideDefinitions && !sender.principal) this.#reportHidden();
     if (exchange.method === "POST") return this.#post(exchange, sender, part);
     return part === "mcp" ? this.#serveSession(exchange, sender) : this.#serveSse(part, exchange, sender);
@@ -198,6 +211,7 @@ export class Endpoint {
     await this.#context.cluster?.leave();
     open.stop();
     this.#limits.stop();
+    this.#unread?.stop();
   }
 
   async #serveSession(exchange: HttpExchange, sender: Sender): Promise<void> {

@@ -11,12 +11,6 @@ export const eventHeaders: ResponseHeaders = {
   [ACCEL_BUFFERING_HEADER]: "no",
 };
 
-/**
- * Maximum bytes that wait for a client that does not read, as on stdio. If more bytes wait, the next event aborts the
- * connection. A client may read all files of a skill at the same time, which are 22 MB in base64.
- */
-const maxBacklog = 64 * 1024 * 1024;
-
 /** The event stream of a response. */
 export interface Events {
   /** Sends a message that is already encoded as JSON. */
@@ -46,8 +40,7 @@ export class EventStream implements Events {
 
   /** Sends one formatted event. It must end with an empty line. */
   write(event: string): void {
-    if (this.#stream.backlog > maxBacklog) this.#stream.destroy();
-    else this.#stream.write(event);
+    this.#stream.write(event);
   }
 
   comment(): void {

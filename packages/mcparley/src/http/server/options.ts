@@ -48,6 +48,12 @@ export interface HttpOptions {
    */
   bodyTimeout?: number;
   /**
+   * Milliseconds after which a connection is closed and reported, if a reply or a stream waits for the client and it has read nothing.
+   * Buffers of the operating system hide up to half a MiB of what a client reads. `toFetch` ignores it, because the platform sends
+   * replies. Default: 60,000.
+   */
+  readTimeout?: number;
+  /**
    * The header in which a proxy in front of the server sends the client's IP address, such as `"x-forwarded-for"`,
    * `"cf-connecting-ip"` or `"forwarded"`. With more than one proxy, `hops` is the number of proxies. The limits of
    * sessions, streams and requests, and `rateLimit`, distinguish anonymous callers by this address. Default: none, and such

@@ -72,6 +72,23 @@ test("a value that this worker writes between its reads is requested each time",
   expect(first.sent.filter(([, op]) => op === "get").map((request) => request[3])).toEqual([false, false, false]);
 });
 
+test.each([
+  ["set", (store: Store) => store.set("k", "b", { ttl }), "b"],
+  ["compareAndSet", (store: Store) => store.compareAndSet("k", "a", "b", { ttl }), "b"],
+  ["compareAndSet, which deletes", (store: Store) => store.compareAndSet("k", "a", undefined, { ttl }), undefined],
+  ["delete", (store: Store) => store.delete("k"), undefined],
+])(
+  "a worker with a lease does not use the old value after its own %s, also not before that is answered",
+  async (_, change, value) => {
+    const { first, second } = workers();
+    await leased(first.store, "k", "a");
+    const changing = change(first.store);
+    expect(await first.store.get("k")).toBe(value);
+    await changing;
+    for (const { store } of [first, second, first]) expect(await store.get("k")).toBe(value);
+  },
+);
+
 test("a change has settled only when another worker no longer uses the old value", async () => {
   const { first, second } = workers();
   await leased(first.store, "k", "a");

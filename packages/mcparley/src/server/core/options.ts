@@ -18,6 +18,11 @@ export interface ServerLimits {
   inFlight: number;
   /** Bytes of request bodies that one endpoint is reading or answering. Default: 256 MiB. */
   bodies: number;
+  /**
+   * Bytes of replies and events that clients of one endpoint on Node have not read. One caller may leave half of them unread, and one
+   * stream a quarter. Above it, connections are closed that their client does not read. Default: 256 MiB.
+   */
+  unread: number;
   /** Open `subscriptions/listen` streams of the whole server. Default: 1,024. */
   listenStreams: number;
   /**
@@ -56,6 +61,7 @@ export const defaultLimits: ServerLimits = {
   requests: 10_240,
   inFlight: 1024,
   bodies: 256 * 1024 * 1024,
+  unread: 256 * 1024 * 1024,
   listenStreams: 1024,
   sessionSize: 65_536,
   subscriptions: 1000,

@@ -267,6 +267,107 @@ describe("a task whose process has died", () => {
     expect(runs).toBe(3);
   });
 
+  describe("that runs again and", () => {
+    /** Kills the process of a task, starts another one, and returns the status of the task there. */
+    const restart = async (current: ReturnType<typeof startProcess>, tools: Tools, taskId: unknown) => {
+      await flushPromises();
+      current.die();
+      await clock.advance(2 * lease);
+      const next = startProcess(tools);
+      const peer = await peerOf(next.server);
+      return { next, peer, status: (await get(peer, taskId)).status };
+    };
+    const stored = async (taskId: unknown) => JSON.parse((await store.get(`mcparley:x:task:${String(taskId)}`))!);
+    const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
+    const settings = { extensions: [asTask({ runAgain: true })] };
+
+    test("only waits for a person survives any number of deaths", async () => {
+      const tools = { t: tool({ ...settings, call: async (_, ctx) => (await ctx.elicit(name)).name }) };
+      let current = startProcess(tools);
+      const taskId = await begin(await peerOf(current.server));
+      let peer!: RawPeer;
+      for (let death = 0; death < 8; death++) {
+        const restarted = await restart(current, tools, taskId);
+        expect(restarted.status).toBe("input_required");
+        expect((await stored(taskId)).crashes).toBe(0);
+        ({ next: current, peer } = restarted);
+      }
+      await flushPromises();
+      await peer.request("tasks/update", { taskId, inputResponses });
+      expect(await get(peer, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "Ann" }] } });
+      expect(Object.keys(await stored(taskId))).not.toContain("waitingRun");
+    });
+
+    test("waits at first fails after three deaths before a later run waits again", async () => {
+      let canWait = true;
+      const call = async (_: object, ctx: Context) => (canWait ? (await ctx.elicit(name)).name : forever());
+      const tools = { t: tool({ ...settings, call }) };
+      let current = startProcess(tools);
+      const taskId = await begin(await peerOf(current.server));
+      await flushPromises();
+      canWait = false;
+      const seen: unknown[] = [];
+      for (let death = 0; death < 4; death++) {
+        const { next, status } = await restart(current, tools, taskId);
+        seen.push(status, (await stored(taskId)).crashes);
+        current = next;
+      }
+      // The first death was during the wait. The request of that run stays open.
+      expect(seen).toEqual(["input_required", 0, "input_required", 1, "input_required", 2, "failed", 2]);
+    });
+
+    test("works after a response fails at the third death from then on", async () => {
+      let isWorking = true;
+      const call = async (_: object, ctx: Context) => {
+        if (isWorking) await forever();
+        const answer = await ctx.elicit(name);
+        isWorking = true;
+        await forever();
+        return answer.name;
+      };
+      const tools = { t: tool({ ...settings, call }) };
+      let current = startProcess(tools);
+      const taskId = await begin(await peerOf(current.server));
+      for (let death = 0; death < 2; death++) {
+        if (death === 1) isWorking = false;
+        ({ next: current } = await restart(current, tools, taskId));
+      }
+      await flushPromises();
+      expect(await stored(taskId)).toMatchObject({ status: "input_required", crashes: 2 });
+      await (await peerOf(current.server)).request("tasks/update", { taskId, inputResponses });
+      expect(await stored(taskId)).toMatchObject({ status: "working", crashes: 0 });
+      const seen: unknown[] = [];
+      for (let death = 0; death < 3; death++) {
+        const restarted = await restart(current, tools, taskId);
+        current = restarted.next;
+        seen.push(restarted.status);
+      }
+      expect(seen).toEqual(["working", "working", "failed"]);
+    });
+
+    test.each([
+      ["more than any earlier run", (run: number) => run, Array.from({ length: 6 }, () => "working")],
+      ["the same as earlier runs", () => 1, ["working", "working", "failed"]],
+      ["less than an earlier run", (run: number) => -run, ["working", "working", "failed"]],
+    ])("reports %s before each death", async (_, progressOf, expected) => {
+      let runs = 0;
+      const call = async (__: object, ctx: Context) => {
+        ctx.progress(progressOf(++runs));
+        return forever();
+      };
+      const tools = { t: tool({ ...settings, call }) };
+      let current = startProcess(tools);
+      const taskId = await begin(await peerOf(current.server));
+      const seen: unknown[] = [];
+      for (const __ of expected) {
+        const restarted = await restart(current, tools, taskId);
+        current = restarted.next;
+        seen.push(restarted.status);
+      }
+      expect(seen).toEqual(expected);
+    });
+  });
+
   test("cannot be overwritten by its old process, if that was only slow", async () => {
     let finish!: (value: string) => void;
     const aborted = vi.fn();

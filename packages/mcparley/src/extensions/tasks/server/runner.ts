@@ -19,7 +19,7 @@ import { TaskSlots } from "./slots.ts";
 import { type StoredRequest, type TaskRecord, TaskTable, endRecord } from "./stored-task.ts";
 import { TaskRun } from "./task-run.ts";
 
-/** Maximum number of crashes of a task, because the task itself may be the cause. */
+/** Maximum number of crashes of a task while its handler works, because the task itself may be the cause. */
 const maxCrashes = 3;
 
 /** The settings of a new task. */
@@ -236,9 +236,12 @@ export class Runner {
   }
 }
 
-/** Returns the number of crashes of a task that no process runs. The last run has crashed unless it has left the task. */
-function crashesOf({ run, crashes }: TaskRecord): number {
-  return run === "" ? crashes : crashes + 1;
+/**
+ * Returns the number of crashes of a task that no process runs. The last run has crashed unless it has left the task, or its
+ * handler only waited for the client.
+ */
+function crashesOf({ run, waitingRun, crashes }: TaskRecord): number {
+  return run === "" || run === waitingRun ? crashes : crashes + 1;
 }
 
 /** Returns the parts of a call that are needed to run it again, without the params of its input requests and its task. */
@@ -254,7 +257,7 @@ async function dispatchUnprepared(call: Call): Promise<JsonObject> {
 
 function deathError({ again }: TaskRecord): { code: number; message: string } {
   const message = again
-    ? `${maxCrashes} processes that ran this task ended before the task.`
+    ? `${maxCrashes} processes that ran this task ended before the task, while its handler worked.`
     : "The process that ran this task ended before the task. The effects of the task are unknown.";
   return { code: ErrorCode.InternalError, message };
 }

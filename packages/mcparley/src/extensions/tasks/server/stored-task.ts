@@ -52,8 +52,12 @@ export interface TaskRecord {
   requested: boolean;
   /** Id of the current run. No other run may change the task. Empty if the last run has left the task in an orderly way. */
   run: string;
-  /** Number of runs that ended without leaving the task, because their processes died. */
+  /** Number of processes that died while the handler worked, since the last response of the client or the last new progress. */
   crashes: number;
+  /** The run whose handler waits for a response of the client. Missing while the handler works. */
+  waitingRun?: string;
+  /** The greatest progress that a run has reported. */
+  furthest?: number;
   inputRequests: TaskInputRequest[];
   /** The input responses that the handler had before the call became a task, by key. */
   responses: [key: string, result: unknown][];
@@ -123,7 +127,15 @@ export function withResponses(
     hasChanged = true;
     return { ...request, response };
   });
-  return hasChanged ? withInputRequests(record, inputRequests) : undefined;
+  if (!hasChanged) return undefined;
+  const { waitingRun: _, ...members } = record;
+  return withInputRequests({ ...members, crashes: 0 }, inputRequests);
+}
+
+/** Returns the record with progress. Crashes before progress that no earlier run has reported do not count any more. */
+export function withProgress(record: TaskRecord, progress: Progress, statusMessage: string): TaskRecord {
+  const isFurther = progress.progress > (record.furthest ?? -Infinity);
+  return { ...record, statusMessage, progress, ...(isFurther && { furthest: progress.progress, crashes: 0 }) };
 }
 
 /** The outcome of a task. */
@@ -131,7 +143,7 @@ export type Ending = { result: JsonObject } | { error: JsonRpcErrorBody } | { ca
 
 /** Returns the record of a task that has ended, without the members that only a run needs. */
 export function endRecord(record: TaskRecord, outcome: Ending): TaskRecord {
-  const { statusMessage: _, again: __, ...members } = record;
+  const { statusMessage: _, again: __, waitingRun: ___, furthest: ____, ...members } = record;
   const base = { ...members, inputRequests: [], responses: [], once: [] };
   if ("result" in outcome) return { ...base, status: "completed", result: outcome.result };
   if ("cancellation" in outcome) return { ...base, status: "cancelled", statusMessage: outcome.cancellation };

@@ -209,7 +209,8 @@ export class TaskInput implements InputChannel {
         open = open.filter((request) => !answeredRequests.includes(request));
         const storedRequests = [...record.inputRequests];
         newRequests = open.flatMap((request) => this.#add(storedRequests, request));
-        return withInputRequests(record, storedRequests);
+        const changed = withInputRequests(record, storedRequests);
+        return newRequests.length > 0 ? { ...changed, waitingRun: record.run } : changed;
       });
       // The run may have ended before the requests were stored.
       if (this.#endReason) throw this.#endReason;

@@ -7,7 +7,7 @@ import type { Progress } from "../../../mcp/progress.ts";
 import type { Call } from "../../../server/core/call.ts";
 import { isUnavailable } from "../../../store/store-errors.ts";
 import { isOver, relatedTask } from "../task.ts";
-import { type Ending, type TaskRecord, type TaskTable, endRecord } from "./stored-task.ts";
+import { type Ending, type TaskRecord, type TaskTable, endRecord, withProgress } from "./stored-task.ts";
 import { TaskInput } from "./task-input.ts";
 
 /** Number of attempts per lease to store a change of a task. */
@@ -193,7 +193,7 @@ export class TaskRun {
     const { clock, report } = this.#init;
     const { progress, total, message } = storedProgress;
     const statusMessage = message ?? (total === undefined ? `${progress}` : `${progress}/${total}`);
-    this.#update((now) => ({ ...now, statusMessage, progress: storedProgress })).catch(report);
+    this.#update((now) => withProgress(now, storedProgress, statusMessage)).catch(report);
     this.#progressTimer = clock.setTimeout(() => {
       this.#progressTimer = undefined;
       if (this.#progress && this.#progress !== storedProgress) this.#storeProgress(this.#progress);
