@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "mcparley";
 import type { Root } from "mcparley/client";
-import { wakefulClock } from "../async/timing.ts";
+import { keepingProcess } from "../async/timing.ts";
 import { type CatalogueSource, createCatalogue } from "../catalogue/create-catalogue.ts";
 import { Consent } from "../consent/consent.ts";
 import type { DecisionRecord } from "../consent/policy.ts";
@@ -47,7 +47,7 @@ export interface HostParts {
 /** Returns the parts of a host. `isServer` returns whether a name is one of its servers. */
 export function hostParts(options: HostOptions, isServer: (name: string) => boolean): HostParts {
   const clock = options.clock ?? systemClock;
-  const timers = clock === systemClock ? wakefulClock : clock;
+  const timers = keepingProcess(clock);
   const isName = (name: string): boolean => isServer(name) || catalogue.current.tool(name) !== undefined;
   const secrets = knownSecrets({ isName, texts: labelTexts });
   if (options.model) secrets.addModels(options.model);
