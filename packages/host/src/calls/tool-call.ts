@@ -44,9 +44,9 @@ export function toolCall(request: ToolCallRequest, consent: ToolConsent): CallSt
       const problemOfEdit = await problemOf(request.tool, args);
       return problemOfEdit === undefined ? undefined : invalid(`The user edited the arguments. ${problemOfEdit}`);
     },
-    async send(client, options) {
+    async send(client, options, originalOf) {
       requireUnchanged(request.tool, consent);
-      return { status: "result", result: await client.callToolResult(tool.name, args, options), ...edit };
+      return { status: "result", result: await client.callToolResult(originalOf(tool.name), args, options), ...edit };
     },
     outcomeOfError(error) {
       const result = uncheckedResult(error);

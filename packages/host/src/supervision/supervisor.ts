@@ -117,6 +117,16 @@ export class Supervisor {
     while (this.#situation.state === "connecting") await this.#situation.pendingConnection.catch(() => {});
   }
 
+  /** Whether a list is being read again, or has changed. */
+  get hasChanges(): boolean {
+    return this.#situation.state === "ready" && this.#situation.connection.hasChanges;
+  }
+
+  /** Resolves when all changes of lists so far were read. Never rejects. */
+  async readChanges(): Promise<void> {
+    if (this.#situation.state === "ready") await this.#situation.connection.readChanges();
+  }
+
   /**
    * Runs `work` with an open connection. Connects if none is open. After a failure it waits for the next attempt, if that is within the
    * time limit of the server.
