@@ -127,7 +127,7 @@ export const hostReaders = [
     name: "host: known secrets",
     load: async () => {
       const { knownSecrets } = await import("../../packages/host/src/secrets/known-secrets.ts");
-      const secrets = knownSecrets();
+      const secrets = knownSecrets().of("notes");
       for (const secret of ["secret-secret", "aaaaaaaaab", "0000000001", 'a"\\b/c d']) secrets.add(secret);
       return secrets.withoutSecrets;
     },

@@ -6,7 +6,7 @@ import { type FormModel, formModel } from "./form-model.ts";
 
 function form(properties: Record<string, object>, required: string[] = []): FormModel {
   const requestedSchema = { type: "object", properties, required } as RequestedSchema;
-  return formModel(requestedSchema);
+  return formModel({ message: "Which one?", requestedSchema });
 }
 
 const inputs = (properties: Record<string, object>): unknown[] => form(properties).fields.map(({ input }) => input);
@@ -93,13 +93,13 @@ test("a missing value of a field is found, also if the field is named like a mem
     required: ["constructor"],
   };
   const check = () => [{ path: "", message: 'must have the required property "constructor"' }];
-  const request = formModel(requestedSchema as RequestedSchema, check);
+  const request = formModel({ message: "", requestedSchema: requestedSchema as RequestedSchema }, check);
   expect(request.check({})[0]?.field).toBe("constructor");
 });
 
 test("a problem inside of a value belongs to its field, and one of the whole form to none", () => {
   const properties: RequestedSchema["properties"] = { "a/b": { type: "string" }, c: { type: "string" } };
-  const { check } = formModel({ type: "object", properties }, () => [
+  const { check } = formModel({ message: "", requestedSchema: { type: "object", properties } }, () => [
     { path: "/a~1b/0", message: "must differ" },
     { path: "", message: "must name two places" },
   ]);
@@ -137,7 +137,7 @@ describe.each(["2026-07-28", "2025-11-25", "2025-06-18"])("the check of a form (
     const client = await connect(server, {
       revision,
       elicit: (params, source) => {
-        if (params.mode !== "url") forms.push(formModel(params.requestedSchema, source.check));
+        if (params.mode !== "url") forms.push(formModel(params, source.check));
         return { action: "cancel" };
       },
     });
@@ -152,5 +152,93 @@ describe.each(["2026-07-28", "2025-11-25", "2025-06-18"])("the check of a form (
     ]);
     expect(fieldsOf({ "a/b~c": "a", color: "blue" })).toEqual(["a/b~c", "color"]);
     expect(fieldsOf({ "a/b~c": "abc", mail: "a@b.c", color: "red", size: 5 })).toEqual([]);
+  });
+});
+
+describe("remarks on secrets", () => {
+  const remarksOn = (name: string, property: object = { type: "string" }): readonly string[] =>
+    form({ [name]: property }).remarks;
+
+  test.each([
+    "password",
+    "Password",
+    "user_password",
+    "dbPassword",
+    "DBPassword",
+    "passwd",
+    "pass word",
+    "pass\u200bword",
+    "ｐａｓｓｗｏｒｄ",
+    "passphrase",
+    "pwd",
+    "api_key",
+    "apiKey",
+    "API-Key",
+    "APIKey",
+    "access token",
+    "token",
+    "clientSecret",
+    "credentials",
+    "PIN",
+    "pin_code",
+    "CVV",
+    "cvc",
+    "otp",
+    "one-time code",
+    "verification code",
+    "credit card number",
+    "SSN",
+    "seed phrase",
+    "Datenbankpasswort",
+    "Kennwort",
+    "Mot de passe",
+    "Contraseña",
+    "Contrasen\u0303a",
+    "Senha",
+    "Wachtwoord",
+    "Hasło",
+    "Lösenord",
+    "Пароль",
+    "密码",
+    "パスワード",
+    "비밀번호",
+    "كلمة المرور",
+  ])("a field %s has one, by its name, its title or its description", (words) => {
+    const remark = [expect.stringContaining(`The field ${JSON.stringify(words)} seems to ask for a secret.`)];
+    expect(remarksOn(words)).toEqual(remark);
+    expect(remarksOn("a", { type: "string", title: words })).toEqual(remark);
+    expect(remarksOn("a", { type: "string", title: "A", description: `Your ${words}, please.` })).toHaveLength(1);
+  });
+
+  test.each([
+    ["pin", { type: "integer" }, 1],
+    ["value", { type: "string", format: "password" }, 1],
+    ["password", { type: "boolean" }, 0],
+    ["token", { type: "string", enum: ["a", "b"] }, 0],
+    ["keyboard", { type: "string" }, 0],
+    ["max_tokens", { type: "integer" }, 0],
+    ["pinned", { type: "string" }, 0],
+    ["shipping", { type: "string" }, 0],
+    ["secretary", { type: "string" }, 0],
+    ["passenger", { type: "string" }, 0],
+    ["compass", { type: "string" }, 0],
+    ["key", { type: "string" }, 0],
+    ["author", { type: "string" }, 0],
+    ["tanzania", { type: "string" }, 0],
+  ])("the field %s with %j has %i", (name, property, count) => {
+    expect(remarksOn(name, property)).toHaveLength(count);
+  });
+
+  test("each field has its own, and the message has one if no field has", () => {
+    const of = (message: string, names: string[]): readonly string[] => {
+      const properties = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
+      return formModel({ message, requestedSchema: { type: "object", properties } }).remarks;
+    };
+    expect(of("Sign in.", ["name", "password", "pin"])).toHaveLength(2);
+    expect(of("Enter your password.", ["value"])).toEqual([
+      expect.stringContaining("The form seems to ask for a secret."),
+    ]);
+    expect(of("Enter your password.", ["password"])).toHaveLength(1);
+    expect(of("The password was changed.", [])).toEqual([]);
   });
 });

@@ -6,6 +6,8 @@ import { pointerKeys } from "./json-pointer.ts";
 /** The fields of a form, and the check of its answers. The host declares these types again, because they are public there. */
 export interface FormModel {
   readonly fields: readonly FormField[];
+  /** Sentences to show beside the form, such as that a field asks for a secret. */
+  readonly remarks: readonly string[];
   check(this: void, content: FormContent): { field: string | undefined; message: string }[];
 }
 
@@ -35,13 +37,13 @@ interface FormOption {
 }
 
 /**
- * Returns the form that a schema describes, with its fields in the order of the schema.
+ * Returns the form that a server asks for, with its fields in the order of the schema.
  *
  * The client has already refused a schema that is not an object with properties, or that cannot be checked. A property of an
  * unknown kind becomes a text field. `check` returns the problems if the server expects another value.
  */
 export function formModel(
-  schema: ElicitFormParams["requestedSchema"],
+  { message, requestedSchema: schema }: Pick<ElicitFormParams, "message" | "requestedSchema">,
   check: InputRequestSource["check"] = () => [],
 ): FormModel {
   const requiredNames = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
@@ -57,9 +59,49 @@ export function formModel(
   });
   return {
     fields,
+    remarks: secretRemarks(message, fields),
     check: (content) =>
       check(content).map((issue) => ({ field: fieldOf(issue, content, fields), message: issue.message })),
   };
+}
+
+/** Words for values that a server must not ask for with a form. A word of letters stands alone, and a compound can have others before it. */
+const secretCompounds =
+  "passw(?:or)?d|passwort|kennwort|passphrase|passcode|wachtwoord|lösenord|passord|adgangskode|salasana|geheim(?:nis|wort)|zugangsdaten|" +
+  "contraseña|contrasenya|пароль|パスワード|暗証番号|密码|密碼|口令|令牌|비밀번호|암호|كلمة (?:المرور|السر)|סיסמה|पासवर्ड|รหัสผ่าน";
+const secretPhrases =
+  "pwd|pass ?phrase|pass ?word|pass ?code|pin(?: ?(?:code|number))?|cv[vc]2?|otp|tan|secret|credentials?|(?:access|auth|api|bearer|refresh|id|session) ?tokens?|token|" +
+  "(?:api|access|private|secret|license|encryption|signing|ssh) ?key|(?:one time|security|verification|2fa|mfa) ?code|(?:credit|debit)? ?card ?number|" +
+  "ssn|social security number|(?:seed|recovery|secret) ?phrase|mnemonic|mot de passe|jeton|clé (?:api|secrète|privée)|clave|senha|" +
+  "palavra passe|segredo|hasło|heslo|jelszó|şifre|parola|lozinka|секрет|токен|κωδικός|mật khẩu|kata sandi|api schlüssel|トークン|密钥";
+const secretWords = new RegExp(
+  `(?:${secretCompounds})|(?<![\\p{L}\\p{N}])(?:${secretPhrases})(?![\\p{L}\\p{N}])`.normalize("NFKC"),
+  "u",
+);
+
+/** Whether a text names a secret, in one of several languages and in the spellings of names. */
+function namesSecret(text: string): boolean {
+  const words = text.replaceAll(/(\p{Ll})(\p{Lu})|(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1$3 $2$4");
+  const plainWords = words
+    .normalize("NFKC")
+    .replaceAll(/\p{Cf}/gu, "")
+    .toLowerCase();
+  return secretWords.test(plainWords.replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, " "));
+}
+
+/** Returns a remark on each field that asks for a secret, or on the form if only its message does. */
+function secretRemarks(message: string, fields: readonly FormField[]): string[] {
+  const advice =
+    "A server must not ask for passwords, keys or codes with a form, because it receives what you type. Leave them out.";
+  const openFields = fields.filter(({ input }) => input.type === "text" || input.type === "number");
+  const secretFields = openFields.filter(
+    ({ name, title, description = "", input }) =>
+      (input.type === "text" && input.format === "password") || [name, title, description].some(namesSecret),
+  );
+  if (secretFields.length > 0) {
+    return secretFields.map(({ title }) => `The field ${JSON.stringify(title)} seems to ask for a secret. ${advice}`);
+  }
+  return openFields.length > 0 && namesSecret(message) ? [`The form seems to ask for a secret. ${advice}`] : [];
 }
 
 function inputOf(property: JsonObject): FormInput {

@@ -35,8 +35,12 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
   });
 }
 
-/** Unlike the timers of `systemClock`, these keep the process running, so that a program does not end during a wait. */
-export const wakefulClock: Clock = {
+const wakefulClock: Clock = {
   ...systemClock,
   setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, 2 ** 31 - 1)),
 };
+
+/** Returns a clock whose timers, unlike those of `systemClock`, keep the process running, so that a program does not end during a wait. */
+export function keepingProcess(clock: Clock): Clock {
+  return clock === systemClock ? wakefulClock : clock;
+}

@@ -15,7 +15,8 @@ export interface CallSteps<T> {
   readonly outcomeIfRemoved?: T;
   /** Checks the request, and asks for consent. Returns the outcome of a request that is not sent. Default: each request is sent. */
   readonly admit?: (call: ActiveCall) => Promise<T | undefined>;
-  readonly send: (client: Client, options: RequestOptions) => Promise<T>;
+  /** `originalOf` returns the name or URI that the server has sent for one of the catalogue. */
+  readonly send: (client: Client, options: RequestOptions, originalOf: (name: string) => string) => Promise<T>;
   /** Returns the outcome for an error. Default: the call rejects with it. */
   readonly outcomeOfError?: (error: Error) => T;
 }
@@ -30,6 +31,8 @@ export interface Caller {
 
 /** A server, as calls need it. */
 export interface CalledServer {
+  /** Removes the secrets of the server, and returns the original of a name from which they were removed. */
+  readonly secrets: { readonly withoutSecrets: WithoutSecrets; originalOf(this: void, name: string): string };
   readonly calls: ActiveCalls;
   readonly timeout: Timeouts | undefined;
   /** Runs `work` with an open connection. Connects if none is open. */
@@ -42,11 +45,12 @@ export type Call = <T>(steps: CallSteps<T>, caller?: Caller) => Promise<T>;
 interface CallParts {
   /** Returns a server that is not disabled. Throws if the host is closed. */
   readonly serverOf: (name: string) => CalledServer | undefined;
-  readonly withoutSecrets: WithoutSecrets;
+  /** Applied to the outcomes of requests that were not sent, which can have texts of the user. */
+  readonly userTextWithoutSecrets: WithoutSecrets;
 }
 
 /** Returns the function that makes all calls of a host. */
-export function createCall({ serverOf, withoutSecrets }: CallParts): Call {
+export function createCall({ serverOf, userTextWithoutSecrets }: CallParts): Call {
   return async (steps, { signal, onActivity } = {}) => {
     signal?.throwIfAborted();
     const server = serverOf(steps.server);
@@ -54,11 +58,13 @@ export function createCall({ serverOf, withoutSecrets }: CallParts): Call {
       if (steps.outcomeIfRemoved) return steps.outcomeIfRemoved;
       throw new LocalError("invalid_target", missingServer(steps.server));
     }
+    const { withoutSecrets } = server.secrets;
     const report = onActivity && ((activity: CallActivity) => onActivity(withoutSecrets(activity)));
     const start = { method: steps.method, name: steps.name, signal, onActivity: report };
     return server.calls.run(start, async (call) => {
       try {
-        return withoutSecrets((await steps.admit?.(call)) ?? (await sendTo(server, steps, call)));
+        const refusal = await steps.admit?.(call);
+        return refusal ? userTextWithoutSecrets(refusal) : withoutSecrets(await sendTo(server, steps, call));
       } catch (cause) {
         call.throwIfAborted();
         const error = withoutSecrets(toError(cause));
@@ -80,7 +86,7 @@ function sendTo<T>(server: CalledServer, { send }: CallSteps<T>, call: ActiveCal
     logLevel: "info",
     onProgress: (progress) => call.report({ type: "progress", progress }),
   };
-  return server.use((client) => send(client, options), signal);
+  return server.use((client) => send(client, options, server.secrets.originalOf), signal);
 }
 
 /** Returns the message about a server that cannot be called. */

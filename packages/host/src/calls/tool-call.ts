@@ -1,3 +1,4 @@
+import { isObject } from "@mcparley/internal/is-object";
 import { type JsonObject, LocalError, ProtocolError } from "mcparley";
 import { type CallToolResult, validateJson } from "mcparley/client";
 import type { ActiveCall } from "../activity/active-calls.ts";
@@ -43,14 +44,14 @@ export function toolCall(request: ToolCallRequest, consent: ToolConsent): CallSt
       const problemOfEdit = await problemOf(request.tool, args);
       return problemOfEdit === undefined ? undefined : invalid(`The user edited the arguments. ${problemOfEdit}`);
     },
-    async send(client, options) {
+    async send(client, options, originalOf) {
       requireUnchanged(request.tool, consent);
-      return { status: "result", result: await client.callToolResult(tool.name, args, options), ...edit };
+      return { status: "result", result: await client.callToolResult(originalOf(tool.name), args, options), ...edit };
     },
     outcomeOfError(error) {
       const result = uncheckedResult(error);
       if (result) return { status: "result", result, mismatch: error.message, ...edit };
-      return { status: "failed", message: error.message, error, mayHaveRun: mayHaveRun(error) };
+      return { status: "failed", message: reasonForModel(server, error), error, mayHaveRun: mayHaveRun(error) };
     },
   };
 }
@@ -106,10 +107,49 @@ function uncheckedResult(error: Error): CallToolResult | undefined {
   return (error.data as { result?: CallToolResult } | undefined)?.result;
 }
 
+/**
+ * Returns the reason of a failed call for the model. Unlike the error, it has neither the path of a program nor the name of a function that
+ * only a developer can call.
+ */
+function reasonForModel(server: string, error: Error): string {
+  if (!(error instanceof LocalError)) return error.message;
+  const subject = `The server ${JSON.stringify(server)}`;
+  const { server: unavailableServer, missingScopes } = dataOf(error);
+  const isUnavailable = unavailableServer !== undefined;
+  switch (error.code) {
+    case "exited":
+      return isUnavailable ? `${subject} ended. ${laterAdvice}` : `${subject} ended before it answered the call.`;
+    case "closed":
+    case "session_lost":
+      return isUnavailable
+        ? `${subject} is not available. ${laterAdvice}`
+        : `The connection to the server ${JSON.stringify(server)} ended before it answered the call.`;
+    case "unreachable":
+      return `${subject} cannot be reached or started. ${laterAdvice}`;
+    case "timeout":
+      return `${subject} did not answer within the time limit.`;
+    case "unauthorized":
+    case "sign_in_required":
+      return Array.isArray(missingScopes)
+        ? `${subject} requires scopes that the user has not granted: ${missingScopes.join(" ")}.`
+        : `${subject} requires a sign-in of the user. Tell the user.`;
+    case "declined":
+      return isUnavailable
+        ? `The user has not allowed the use of the server ${JSON.stringify(server)}.`
+        : error.message;
+    default:
+      return isUnavailable ? `${subject} is not available. ${laterAdvice}` : error.message;
+  }
+}
+
+const laterAdvice = "Repeat the call later, or tell the user.";
+
+function dataOf({ data }: LocalError): Readonly<Record<string, unknown>> {
+  return isObject(data) ? data : {};
+}
+
 /** The client states whether a call can be repeated. A server that refuses a method or its params has not run it. */
 function mayHaveRun(error: Error): boolean {
   if (error instanceof ProtocolError) return error.code !== -32601 && error.code !== -32602;
-  const data = error instanceof LocalError ? error.data : undefined;
-  const isSafe = typeof data === "object" && data !== null && "safeToRepeat" in data && data.safeToRepeat === true;
-  return !isSafe && !(error instanceof LocalError && error.code === "unreachable");
+  return !(error instanceof LocalError && (dataOf(error).safeToRepeat === true || error.code === "unreachable"));
 }

@@ -3,6 +3,7 @@ import { pointerKeys } from "@mcparley/internal/json-pointer";
 import { type JsonObject, type Clock, LocalError } from "mcparley";
 import type { ToolAnnotations } from "mcparley/client";
 import { isObject } from "@mcparley/internal/is-object";
+import { matchesArgument } from "./argument-pattern.ts";
 import { canonicalJson, hashOfJson } from "./canonical.ts";
 import type { Decision, Rule } from "./policy.ts";
 import type { StateStorage } from "../state/state-storage.ts";
@@ -28,8 +29,6 @@ const defaults: ReadonlyMap<string, boolean> = new Map([
   ["openWorldHint", true],
 ]);
 const precedence: readonly Decision[] = ["deny", "ask", "allow"];
-/** A path segment `..`, also percent-encoded, and also within the JSON of an array. */
-const parentSegment = /(?:^|["/\\]|%2f|%5c)(?:\.|%2e){2}(?:$|["/\\]|%2f|%5c)/i;
 
 /**
  * Returns the rule that decides on a call, and its decision, or undefined if no rule matches. `deny` has precedence over `ask`,
@@ -69,12 +68,6 @@ function matchesIdentity({ decision, definition, identity }: Rule, subject: Rule
 
 function annotation(annotations: ToolAnnotations | undefined, name: string): unknown {
   return new Map<string, unknown>(Object.entries(annotations ?? {})).get(name) ?? defaults.get(name);
-}
-
-/** A wildcard of an `allow` rule must not match a path that leaves the folder before the wildcard. */
-function matchesArgument(decision: Decision, pattern: string, text: string): boolean {
-  if (decision === "allow" && pattern.includes("*") && pattern !== "*" && parentSegment.test(text)) return false;
-  return matchesGlob(pattern, text);
 }
 
 /** Returns the text of an argument that patterns match, or undefined if the argument is missing. */

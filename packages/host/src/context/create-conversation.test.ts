@@ -37,7 +37,7 @@ function testServer({ prompt = [] }: { prompt?: readonly PromptMessage[] } = {})
       return Promise.resolve({ values: ["de", "x".repeat(3000), "key"] });
     },
     results: new ResultStore(),
-    secrets: { withoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
+    secrets: { messageWithoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
   };
   return {
     parts,

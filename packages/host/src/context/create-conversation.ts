@@ -36,7 +36,9 @@ export interface ConversationParts extends Pick<AttachmentParts, "readResource" 
   readonly complete: (request: ServerCompletion, options: ContextOptions) => Promise<CompleteResult["completion"]>;
   readonly results: ResultStore;
   /** Applied to the conversation that is stored. */
-  readonly secrets: Pick<SecretFilter, "withoutSecrets" | "uriWithoutSecrets">;
+  readonly secrets: Pick<SecretFilter, "messageWithoutSecrets"> & {
+    readonly uriWithoutSecrets: (uri: string, server: string) => string;
+  };
   /** Called when the conversation is closed. */
   readonly onClosed?: () => void;
   /** Maximum bytes of a text of a server. A longer one becomes a handle. Default: 32 KiB. */
@@ -97,10 +99,10 @@ export function createConversation(parts: ConversationParts, storedConversation?
     completeArgument: (request, options = {}) => completeArgument(parts, request, options),
     toJSON: () => ({
       version: 1,
-      messages: parts.secrets.withoutSecrets(wellFormed(messages)),
+      messages: wellFormed(messages).map(parts.secrets.messageWithoutSecrets),
       // The names and URIs of resources are used again after the conversation is restored.
       attachments: attachments.toJSON().map(({ server, uri, contentHash }) => {
-        return { server, uri: parts.secrets.uriWithoutSecrets(uri.toWellFormed()), contentHash };
+        return { server, uri: parts.secrets.uriWithoutSecrets(uri.toWellFormed(), server), contentHash };
       }),
     }),
     async close() {

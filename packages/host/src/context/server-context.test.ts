@@ -65,7 +65,7 @@ function clientParts(client: Client, catalogue: Catalogue): ConversationParts {
       client.complete(ref, { ...argument }, { ...options, ...(context ? { context: { ...context } } : {}) }),
     callTool: () => Promise.reject(new Error("Only the model calls tools.")),
     results: new ResultStore(),
-    secrets: { withoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
+    secrets: { messageWithoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
   };
 }
 

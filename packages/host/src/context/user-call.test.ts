@@ -26,7 +26,7 @@ function partsWith(outcome: ToolOutcome): ConversationParts & { readonly calls: 
     getPrompt: unused,
     complete: unused,
     results: new ResultStore(),
-    secrets: { withoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
+    secrets: { messageWithoutSecrets: (value) => value, uriWithoutSecrets: (uri) => uri },
   };
 }
 

@@ -87,9 +87,10 @@ export function toAiSdkTools(
   { maxResultBytes = 32 * 1024 }: AiSdkToolsOptions = {},
 ): Record<string, AiSdkTool> {
   const limits: TextLimits = { maxBytes: maxResultBytes, store: storeOf(host) };
-  const withoutSecrets = filters.get(host) ?? ((value) => value);
+  const filterFor = filters.get(host);
   const tools = host.catalogue.tools.map((tool): readonly [string, AiSdkTool] => {
-    const { name, description, inputSchema } = withoutSecrets(wellFormed(toModelTool(tool)));
+    const definition = wellFormed(toModelTool(tool));
+    const { name, description, inputSchema } = filterFor?.(tool.server)(definition) ?? definition;
     const origin = { server: tool.server, name: tool.tool.name };
     return [
       name,
@@ -114,11 +115,11 @@ export function toAiSdkTools(
   return Object.fromEntries([...tools, [readResultTool.name, reader] as const]);
 }
 
-const filters = new WeakMap<AiSdkHost, WithoutSecrets>();
+const filters = new WeakMap<AiSdkHost, (server: string) => WithoutSecrets>();
 
 /** Sets the filter of a host, because its catalogue can have secrets that became known after the lists. */
-export function setFilter(host: AiSdkHost, withoutSecrets: WithoutSecrets): void {
-  filters.set(host, withoutSecrets);
+export function setFilter(host: AiSdkHost, filterFor: (server: string) => WithoutSecrets): void {
+  filters.set(host, filterFor);
 }
 
 const stores = new WeakMap<AiSdkHost, ResultStore>();

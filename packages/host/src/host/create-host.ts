@@ -70,6 +70,6 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     close,
     [Symbol.asyncDispose]: close,
   };
-  setFilter(host, parts.secrets.withoutSecrets);
+  setFilter(host, (server) => parts.secrets.of(server).withoutSecrets);
   return host;
 }

@@ -1,8 +1,12 @@
 import { ignoreErrors } from "../values/errors.ts";
+import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { WithoutSecrets } from "../values/types.ts";
 import type { HostEvent } from "./host.ts";
 import type { FormContent, FormRequest, Renderer, SampledRequest } from "../renderer/renderer.ts";
 import { type Retries, type StreamModel, streamModel } from "../model/stream-model.ts";
+
+/** Returns the filter for the texts of a server, or for those of the host. */
+export type FilterFor = (server: string | undefined) => WithoutSecrets;
 
 type Listener = (event: HostEvent) => void;
 
@@ -14,7 +18,7 @@ export interface EventBus {
 }
 
 /** Creates a bus with an optional first listener. */
-export function eventBus(first: Listener | undefined, withoutSecrets: WithoutSecrets): EventBus {
+export function eventBus(first: Listener | undefined, filterFor: FilterFor): EventBus {
   const listeners = new Set<{ readonly listener: Listener }>();
   const subscribe = (listener: Listener): (() => void) => {
     const entry = { listener };
@@ -26,7 +30,9 @@ export function eventBus(first: Listener | undefined, withoutSecrets: WithoutSec
     subscribe,
     emit(original) {
       if (listeners.size === 0) return;
-      const event = withoutSecrets(original);
+      const event = filterFor(
+        "server" in original ? original.server : "decision" in original ? original.decision.server : undefined,
+      )(original);
       for (const { listener } of listeners) ignoreErrors(() => listener(event));
     },
   };
@@ -55,22 +61,38 @@ const requests: Readonly<Record<keyof Renderer, RequestFilter>> = {
 };
 
 /** Returns a renderer whose requests have no secrets. It has the methods that the given one has now. */
-export function rendererWithoutSecrets(renderer: Renderer, withoutSecrets: WithoutSecrets): Renderer {
+export function rendererWithoutSecrets(renderer: Renderer, filterFor: FilterFor): Renderer {
   const methods = renderer as Record<string, Question | undefined>;
   const filteredRenderer: Renderer = {};
   for (const [name, leave] of Object.entries(requests)) {
-    const question: Question = (request, signal) => methods[name]?.(leave(request as never, withoutSecrets), signal);
+    const question: Question = (request, signal) =>
+      methods[name]?.(leave(request as never, filterFor(serverOf(request))), signal);
     // A program can set a method after the host is made.
     Object.defineProperty(filteredRenderer, name, { get: () => methods[name] && question });
   }
   return filteredRenderer;
 }
 
-/** Returns the function that sends the requests of a host to models. Neither a request nor an error contains a secret. */
-export function modelStream(retries: Retries, withoutSecrets: WithoutSecrets): StreamModel {
+/** Returns the server that a question is about. */
+function serverOf(request: {
+  readonly server?: string;
+  readonly origin?: { readonly server?: string };
+}): string | undefined {
+  return request.server ?? request.origin?.server;
+}
+
+/** Returns the function that sends the requests of a run or of a server to models. Neither a request nor an error contains a secret. */
+export function modelStream(retries: Retries, secrets: KnownSecrets, server: string | undefined): StreamModel {
+  const { withoutSecrets } = server === undefined ? secrets : secrets.of(server);
+  const messageWithoutSecrets = server === undefined ? secrets.messageWithoutSecrets : withoutSecrets;
   return async function* stream(model, request) {
+    const { messages, ...settings } = request;
+    const filteredRequest = {
+      ...withoutSecrets(settings),
+      messages: messages.map((message) => messageWithoutSecrets(message)),
+    };
     try {
-      yield* streamModel(model, withoutSecrets(request), retries);
+      yield* streamModel(model, filteredRequest, retries);
     } catch (error) {
       throw withoutSecrets(error);
     }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
-import { createCall, missingServer } from "../calls/call.ts";
+import type { CompleteResult } from "mcparley/client";
+import { type CallSteps, type HostCompletion, createCall, missingServer } from "../calls/call.ts";
 import { type CallTool, toolCall } from "../calls/tool-call.ts";
 import type { Host } from "./host.ts";
 import type { HostParts } from "./host-parts.ts";
@@ -20,7 +21,7 @@ export interface HostCalls {
 export function hostCalls({ consent, catalogue, secrets }: HostParts, servers: HostServers): HostCalls {
   let closedBy: LocalError | undefined;
   const call = createCall({
-    withoutSecrets: secrets.withoutSecrets,
+    userTextWithoutSecrets: secrets.userTextWithoutSecrets,
     serverOf(name) {
       if (closedBy) throw closedBy;
       return servers.usable(name);
@@ -48,27 +49,22 @@ export function hostCalls({ consent, catalogue, secrets }: HostParts, servers: H
             server,
             method: "prompts/get",
             name: definition.name,
-            send: (client, request) => client.getPrompt(definition.name, args, request),
+            send: (client, request, originalOf) => client.getPrompt(originalOf(definition.name), args, request),
           },
           options,
         );
       },
       readResource: (server, uri, options) =>
         call(
-          { server, method: "resources/read", name: uri, send: (client, request) => client.readResource(uri, request) },
-          options,
-        ),
-      complete: (server, { ref, argument, context }, options) =>
-        call(
           {
             server,
-            method: "completion/complete",
-            name: argument.name,
-            send: (client, request) =>
-              client.complete(ref, { ...argument }, { ...request, ...(context && { context }) }),
+            method: "resources/read",
+            name: uri,
+            send: (client, request, originalOf) => client.readResource(originalOf(uri), request),
           },
           options,
         ),
+      complete: (server, completion, options) => call(completionCall(server, completion), options),
       watch: (resource, listener) => watch(servers, resource, listener),
     },
   };
@@ -89,6 +85,23 @@ async function watch(
   const { stop, acknowledgment } = server.watch(uri, listener);
   await acknowledgment;
   return stop;
+}
+
+/** Returns the steps of a request for suggestions. */
+function completionCall(
+  server: string,
+  { ref, argument, context }: HostCompletion,
+): CallSteps<CompleteResult["completion"]> {
+  return {
+    server,
+    method: "completion/complete",
+    name: argument.name,
+    send(client, request, originalOf) {
+      const original =
+        ref.type === "ref/prompt" ? { ...ref, name: originalOf(ref.name) } : { ...ref, uri: originalOf(ref.uri) };
+      return client.complete(original, { ...argument }, { ...request, ...(context && { context }) });
+    },
+  };
 }
 
 function missing(kind: "tool" | "prompt", name: string): LocalError {

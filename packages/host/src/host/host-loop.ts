@@ -81,6 +81,7 @@ function runParts(parts: HostParts, servers: HostServers, calls: HostCalls): Omi
     secrets,
     clock,
     ready: (signal) => servers.ready({ signal }),
+    readChanges: (signal) => servers.readChanges(signal),
   };
 }
 
@@ -88,7 +89,10 @@ function conversationParts(parts: HostParts, calls: HostCalls): Omit<Conversatio
   const { readResource, getPrompt, complete, watch } = calls.public;
   return {
     catalogue: () => parts.catalogue.current,
-    secrets: parts.secrets,
+    secrets: {
+      messageWithoutSecrets: parts.secrets.messageWithoutSecrets,
+      uriWithoutSecrets: (uri, server) => parts.secrets.of(server).uriWithoutSecrets(uri),
+    },
     readResource: ({ server, uri }, options) => readResource(server, uri, options),
     watch,
     callTool: (call, options) => calls.callTool({ ...call, origin: { callId: randomUUID(), by: "user" }, ...options }),

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "mcparley";
 import type { Root } from "mcparley/client";
-import { wakefulClock } from "../async/timing.ts";
+import { keepingProcess } from "../async/timing.ts";
 import { type CatalogueSource, createCatalogue } from "../catalogue/create-catalogue.ts";
 import { Consent } from "../consent/consent.ts";
 import type { DecisionRecord } from "../consent/policy.ts";
@@ -15,7 +15,7 @@ import type { Renderer } from "../renderer/renderer.ts";
 import { type KnownSecrets, knownSecrets } from "../secrets/known-secrets.ts";
 import { fileState } from "../state/file-state.ts";
 import { type StateStorage, memoryState, userFolder } from "../state/state-storage.ts";
-import { type EventBus, eventBus, modelStream, rendererWithoutSecrets } from "./exits.ts";
+import { type EventBus, type FilterFor, eventBus, modelStream, rendererWithoutSecrets } from "./exits.ts";
 import type { HostOptions } from "./host.ts";
 
 /** The parts that the servers, calls and runs of a host share. */
@@ -47,13 +47,13 @@ export interface HostParts {
 /** Returns the parts of a host. `isServer` returns whether a name is one of its servers. */
 export function hostParts(options: HostOptions, isServer: (name: string) => boolean): HostParts {
   const clock = options.clock ?? systemClock;
-  const timers = clock === systemClock ? wakefulClock : clock;
+  const timers = keepingProcess(clock);
   const isName = (name: string): boolean => isServer(name) || catalogue.current.tool(name) !== undefined;
   const secrets = knownSecrets({ isName, texts: labelTexts });
   if (options.model) secrets.addModels(options.model);
-  const { withoutSecrets } = secrets;
-  const events = eventBus(options.onEvent, withoutSecrets);
-  const renderer = rendererWithoutSecrets(options.renderer ?? {}, withoutSecrets);
+  const filterFor: FilterFor = (server) => (server === undefined ? secrets : secrets.of(server)).withoutSecrets;
+  const events = eventBus(options.onEvent, filterFor);
+  const renderer = rendererWithoutSecrets(options.renderer ?? {}, filterFor);
   const storage = options.folder === false ? memoryState() : fileState(options.folder ?? userFolder(process));
   const onError = (server: string | undefined, error: Error): void => events.emit({ type: "error", server, error });
   const onDecision = (decision: DecisionRecord): void => events.emit({ type: "decision", decision });
@@ -81,7 +81,8 @@ export function hostParts(options: HostOptions, isServer: (name: string) => bool
     streamFor: (server) =>
       modelStream(
         { maxTries, clock: timers, onRetry: (retry) => events.emit({ type: "retry", server, retry }) },
-        withoutSecrets,
+        secrets,
+        server,
       ),
     onDecision,
   };

@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { LocalError } from "mcparley";
-import { unlessAborted } from "../async/timing.ts";
+import { deadline, unlessAborted } from "../async/timing.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { checkLimits } from "../input/input-context.ts";
 import { type HostServer, type ServerEntry, resolveEntry } from "../servers/server-entry.ts";
@@ -11,6 +12,9 @@ const DEFAULT_WAIT = 5_000;
 /** Minimum milliseconds between two checks whether the user has answered. */
 const MIN_WAIT = 100;
 
+/** Milliseconds to wait for lists that have changed. */
+const CHANGES_WAIT = 2_000;
+
 /** The servers of a host. */
 export class HostServers {
   readonly #parts: HostParts;
@@ -18,6 +22,8 @@ export class HostServers {
   readonly #public = new Map<string, HostServer>();
   /** The servers that are being closed. Their programs have not ended. */
   readonly #removing = new Map<string, Promise<void>>();
+  /** The servers whose changed lists took longer than `CHANGES_WAIT`, and are still being read or reviewed. */
+  readonly #slowServers = new Set<Server>();
   #isClosed = false;
 
   constructor(parts: HostParts) {
@@ -89,6 +95,33 @@ export class HostServers {
       wakefulClock.clearTimeout(timer);
     }
     return catalogue.current;
+  }
+
+  /**
+   * Waits until lists that have changed are in the catalogue, at the longest for two seconds. A server that takes longer is not waited for
+   * again until its lists are there. Rejects with the reason of the signal.
+   */
+  async readChanges(signal: AbortSignal): Promise<void> {
+    // A notification can arrive directly after the answer to a call.
+    await nextTurn();
+    signal.throwIfAborted();
+    const changed = this.all().filter((server) => server.hasChanges && !this.#slowServers.has(server));
+    if (changed.length === 0) return;
+    const limit = deadline(this.#parts.wakefulClock, signal, { ms: CHANGES_WAIT, message: "" });
+    const slowServers = new Set(changed);
+    const readings = changed.map(async (server) => {
+      await server.readChanges();
+      slowServers.delete(server);
+      this.#slowServers.delete(server);
+    });
+    try {
+      await unlessAborted(Promise.all(readings), limit.signal);
+    } catch {
+      signal.throwIfAborted();
+      for (const server of slowServers) this.#slowServers.add(server);
+    } finally {
+      limit.clear();
+    }
   }
 
   /** Notifies the servers that are connected. */

@@ -25,6 +25,8 @@ export class ReviewedLists {
   #isClosed = false;
   #replacing = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  /** The number of reviews that are running. */
+  #reviews = 0;
 
   constructor(setting: ReviewedServer) {
     this.#setting = setting;
@@ -47,6 +49,11 @@ export class ReviewedLists {
     }
   }
 
+  /** Whether a review is running. */
+  get isReviewing(): boolean {
+    return this.#reviews > 0;
+  }
+
   /** Resolves when no review is running. Never rejects. */
   async waitForReviews(): Promise<void> {
     for (let review; review !== this.#running;) {
@@ -64,6 +71,7 @@ export class ReviewedLists {
   async #review(receivedDefinitions: Definitions, signal: AbortSignal): Promise<void> {
     const { subject, definitions, catalogue, report } = this.#setting;
     const { server } = subject;
+    this.#reviews += 1;
     try {
       const reviewing = definitions.review({ ...subject, ...receivedDefinitions }, signal);
       // The review may wait for the user. Removed and changed definitions leave the catalogue at once.
@@ -80,6 +88,8 @@ export class ReviewedLists {
       catalogue.replace(server, lists);
     } catch (error) {
       if (!signal.aborted) report(error);
+    } finally {
+      this.#reviews -= 1;
     }
   }
 }

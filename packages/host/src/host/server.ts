@@ -8,8 +8,10 @@ import { confirmScopes } from "../input/elicit-handler.ts";
 import { inputHandlers } from "../input/input-handlers.ts";
 import { checkLimits } from "../input/input-context.ts";
 import { type ServerEntry, type ResolvedEntry, resolveEntry, type HostServer } from "../servers/server-entry.ts";
+import type { ServerSecrets } from "../secrets/known-secrets.ts";
 import type { ServerTarget, WithoutSecrets } from "../values/types.ts";
 import type { PassedOptions, PreparedTarget } from "../supervision/supervisor-setting.ts";
+import type { Watchdog } from "../processes/watchdog.ts";
 import { Supervisor } from "../supervision/supervisor.ts";
 import type { WatchedResource } from "../supervision/watched-resources.ts";
 import type { HostParts } from "./host-parts.ts";
@@ -20,22 +22,23 @@ export class Server implements CalledServer {
   readonly name: string;
   readonly timeout: Timeouts | undefined;
   readonly calls: ActiveCalls = new ActiveCalls();
+  readonly secrets: ServerSecrets;
   /** The server without the members that are for the code of the host. */
   readonly public: HostServer;
-  readonly #parts: HostParts;
   readonly #supervisor: Supervisor;
   readonly #reviewedLists: ReviewedLists;
 
   /** Throws if the name or the entry cannot be used. */
   constructor(parts: HostParts, name: string, entry: ServerEntry) {
-    const { consent, catalogue, secrets, events, options } = parts;
+    const { consent, catalogue, events, options } = parts;
+    const secrets = parts.secrets.of(name);
+    this.secrets = secrets;
     const resolvedEntry = resolveEntry(name, entry);
     const { settings, server } = resolvedEntry;
     const target: ServerTarget = server.target;
     secrets.addFrom(target);
     this.name = name;
     this.timeout = settings.timeout;
-    this.#parts = parts;
     const onError = (error: Error): void => events.emit({ type: "error", server: name, error });
     const subject = { server: name, target, entry: settings.entry };
     const reviewedLists = new ReviewedLists({
@@ -49,7 +52,7 @@ export class Server implements CalledServer {
     this.#supervisor = new Supervisor(resolvedEntry, {
       connectOptions: connectOptions(parts, resolvedEntry, calls),
       admit: (signal) => consent.trust.require(subject, signal),
-      prepareTarget: (connectTarget) => prepareTarget(parts, connectTarget),
+      prepareTarget: (connectTarget) => prepareTarget(parts.watchdog, secrets, connectTarget),
       auth: {
         signIn: options.signIn,
         confirmScopes: confirmScopes({
@@ -89,14 +92,25 @@ export class Server implements CalledServer {
   }
 
   watch(uri: string, listener: (uri: string) => void): WatchedResource {
-    const { withoutSecrets } = this.#parts.secrets;
-    return this.#supervisor.watch(uri, (updatedUri) => listener(withoutSecrets(updatedUri)));
+    const { withoutSecrets, originalOf } = this.secrets;
+    return this.#supervisor.watch(originalOf(uri), (updatedUri) => listener(withoutSecrets(updatedUri)));
   }
 
   /** Connects if the lists are not known, and waits for their review. Never rejects. */
   async ready(): Promise<void> {
     await this.#supervisor.waitForAttempt();
     if (this.public.state !== "disabled" && !this.public.lists) await this.#supervisor.connect().catch(() => {});
+    await this.#reviewedLists.waitForReviews();
+  }
+
+  /** Whether its lists are being read again, or reviewed. */
+  get hasChanges(): boolean {
+    return this.#supervisor.hasChanges || this.#reviewedLists.isReviewing;
+  }
+
+  /** Resolves when all changes of its lists so far were read and reviewed. Never rejects. */
+  async readChanges(): Promise<void> {
+    await this.#supervisor.readChanges();
     await this.#reviewedLists.waitForReviews();
   }
 
@@ -173,7 +187,7 @@ function connectOptions(
 }
 
 /** Puts a program behind the watchdog, and learns the credentials of requests, so that no text of the server contains them. */
-function prepareTarget({ watchdog, secrets }: HostParts, target: PreparedTarget): PreparedTarget {
+function prepareTarget(watchdog: Watchdog, secrets: ServerSecrets, target: PreparedTarget): PreparedTarget {
   if ("command" in target) return watchdog.watchTarget(target);
   if ("url" in target && target.auth) return { ...target, auth: secrets.watchAuth(target.auth) };
   return target;

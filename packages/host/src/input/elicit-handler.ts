@@ -26,7 +26,7 @@ export function elicitHandler(
     const request: FormRequest = {
       origin,
       message: params.message,
-      ...formModel(params.requestedSchema, source.check),
+      ...formModel(params, source.check),
     };
     const answer = await context.ask(() => renderer.form?.(request, signal) ?? refusal, signal);
     return answer.action === "accept" ? { action: "accept", content: answer.content } : { action: answer.action };

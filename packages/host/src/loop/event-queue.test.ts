@@ -87,23 +87,23 @@ test("keeps no event after the consumer has left", async () => {
 
 test("a secret in two pieces of a text is removed, and other texts are not delayed", async () => {
   const secrets = knownSecrets();
-  secrets.add("hunter22");
+  secrets.of("notes").addFrom({ command: "x", env: { API_KEY: "4f9a0b77c1d2e3f0" } });
   const queue = new EventQueue(secrets);
-  queue.push({ type: "text", text: "It is hun" });
+  queue.push({ type: "text", text: "It is 4f9" });
   const iterator = queue.iterate(noReturn);
   expect(await iterator.next()).toMatchObject({ value: { type: "text", text: "It is " } });
-  queue.push({ type: "text", text: "ter22, or hunt" });
+  queue.push({ type: "text", text: "a0b77c1d2e3f0, or 4f9a" });
   expect(await iterator.next()).toMatchObject({ value: { type: "text", text: "[redacted], or " } });
-  queue.push({ type: "reasoning", text: "a hunt" });
+  queue.push({ type: "reasoning", text: "a 4f9a" });
   queue.push({ type: "usage", step: 1, usage: { model: "m", inputTokens: 1, outputTokens: 1 } });
-  queue.push({ type: "text", text: "no hunt" });
+  queue.push({ type: "text", text: "no 4f9a" });
   queue.end();
   const events: unknown[] = [];
   for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) events.push(next.value);
   expect(events).toMatchObject([
-    { type: "text", text: "hunt" },
-    { type: "reasoning", text: "a hunt" },
+    { type: "text", text: "4f9a" },
+    { type: "reasoning", text: "a 4f9a" },
     { type: "usage" },
-    { type: "text", text: "no hunt" },
+    { type: "text", text: "no 4f9a" },
   ]);
 });

@@ -31,12 +31,14 @@ export interface RunParts {
   /** Long results. All runs of a host share one store, so that a later run can read the results of an earlier one. */
   readonly results: ResultStore;
   /** Applied to the events and the end of the run. */
-  readonly secrets: Pick<SecretFilter, "withoutSecrets" | "lengthBeforeStart">;
+  readonly secrets: Pick<SecretFilter, "withoutSecrets" | "messageWithoutSecrets" | "lengthBeforeStart">;
   readonly clock: Clock;
   /** Called with the tokens of each step. Default: nothing is called. */
   readonly onUsage?: (usage: OriginUsage) => void;
   /** Called before the first step, to connect the servers. Default: nothing is awaited. */
   readonly ready?: (signal: AbortSignal) => Promise<unknown>;
+  /** Called before each step, so that the catalogue has the changes of the last calls. Default: nothing is awaited. */
+  readonly readChanges?: (signal: AbortSignal) => Promise<unknown>;
   /** If omitted, each request has the definitions of all tools. */
   readonly search?: ToolSearch;
 }
@@ -123,10 +125,11 @@ export class ActiveRun implements Run {
     const complete = completeMessages(this.#messages ?? start);
     const unanswered = outcome.reason === "error" ? unansweredMessage(complete) : undefined;
     const messages = unanswered ? complete.slice(0, -1) : complete;
+    const { messageWithoutSecrets } = secrets;
     const end = secrets.withoutSecrets<RunEnd>({
       ...outcome,
-      messages,
-      ...(unanswered && { unanswered }),
+      messages: messages.map(messageWithoutSecrets),
+      ...(unanswered && { unanswered: messageWithoutSecrets(unanswered) }),
       usage: this.#usage.total,
     });
     this.#events.push({ type: "end", end });
@@ -137,7 +140,7 @@ export class ActiveRun implements Run {
 
   /** Sends requests to the model, and runs its calls, until the run ends. */
   async #runSteps(start: readonly Message[]): Promise<Ended> {
-    const { model, stream, clock, instructions, onUsage } = this.#parts;
+    const { model, stream, clock, instructions, onUsage, readChanges } = this.#parts;
     const { maxOutputTokens } = this.#limits;
     const { signal } = this.#stop;
     const messages = completeMessages(start);
@@ -146,6 +149,7 @@ export class ActiveRun implements Run {
     this.#messages = messages;
     const onText = (type: "text" | "reasoning", text: string): void => this.#events.push({ type, text });
     for (let step = 1; ; step += 1) {
+      await readChanges?.(signal);
       const reason = this.#stop.reason ?? this.#reachedLimit(step);
       if (reason !== undefined) return { reason };
       this.#step = step;

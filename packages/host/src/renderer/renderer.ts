@@ -206,6 +206,8 @@ export interface FormRequest {
   readonly message: string;
   /** The fields, in the order of the schema. */
   readonly fields: readonly FormField[];
+  /** Remarks to show, such as that a field seems to ask for a password, which a server must not do with a form. */
+  readonly remarks: readonly string[];
   /** Returns the problems of an answer, by field. An answer without problems can be sent. */
   check(this: void, content: FormContent): readonly FieldProblem[];
 }

@@ -1,213 +1,232 @@
 import type { HttpAuth } from "mcparley/client";
 import type { CredentialStorage } from "mcparley/node";
-import { redact } from "mcparley";
-import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
-import { type TextMember, mapTexts } from "../values/map-texts.ts";
+import { isObject } from "@mcparley/internal/is-object";
+import type { ModelSetting } from "../model/language-model.ts";
+import { uniqueNames } from "../values/map-texts.ts";
 import type { ServerTarget, SecretFilter, WithoutSecrets } from "../values/types.ts";
 import { secretForms } from "./secret-forms.ts";
+import { type FilterPatterns, type OwnParts, createFilter } from "./secret-filter.ts";
 import { SecretPattern } from "./secret-pattern.ts";
-import { credentialsIn, secretName, secretsOf } from "./secrets-of-target.ts";
-import { isDiscriminator, isStructureName } from "./structure-words.ts";
+import { secretsOf } from "./secrets-of-target.ts";
+import { readModel, watchedStorage, watchHeaders } from "./watched-credentials.ts";
 
 /** Minimum length of a secret. Shorter values occur inside other words. */
 const MIN_LENGTH = 6;
 
-/** Maximum number of forms of changing secrets. The oldest ones are dropped for new ones, for example for a rotated token. */
+/** Maximum number of forms of a server's changing secrets. The oldest ones are dropped for new ones, for example for a rotated token. */
 const MAX_FORMS = 1_000;
 
-/** Maximum number of errors in a chain. */
-const MAX_ERRORS = 9;
+/** Maximum number of names and URIs of a server whose secrets were removed. The oldest ones are dropped. */
+const MAX_ORIGINALS = 10_000;
 
-/** The secrets of a host's configuration, and a filter that removes them from values. */
+/**
+ * The secrets of a host, and filters that remove them from values.
+ *
+ * A secret is removed from the texts of the server to which it belongs, and from the texts of the user. A server that chooses its tokens
+ * can so change no text of another server. A random value of the configuration, which no server chooses, is removed from all texts. A value
+ * of ordinary words is removed from none, because ordinary texts contain it. Only random values are removed from names of members.
+ */
 export interface KnownSecrets extends SecretFilter {
+  /** Adds the credentials that the providers of models send in their headers, as far as they show them. They belong to all texts. */
+  addModels(this: void, models: ModelSetting): void;
+  /** Returns the secrets of a server. Those of a server that was removed are still known. */
+  of(this: void, server: string): ServerSecrets;
+}
+
+/** The secrets of one server, and a filter for its texts. */
+export interface ServerSecrets {
+  /** Removes the secrets of this server, and the random values of the configuration. */
+  readonly withoutSecrets: WithoutSecrets;
+  /** Returns a URI without secrets in its user, its query and its fragment. The rest identifies a resource. */
+  uriWithoutSecrets(this: void, uri: string): string;
   /**
    * Adds a secret that can change, such as a token. Also its base64, its percent-encoded form and its form in JSON are removed from
    * texts. The oldest ones are forgotten for new ones.
    */
   add(this: void, secret: string): void;
-  /** Adds the secrets in the settings of a server: of its environment, headers and URL. */
+  /** Adds the secrets in the settings of the server: of its environment, headers and URL. */
   addFrom(this: void, target: ServerTarget): void;
-  /** Adds the credentials that the providers of models send in their headers, as far as they show them. */
-  addModels(this: void, models: ModelSetting): void;
   /** Returns a list of JSON, whose depth was checked, without secrets. A long list is not read while no secret is known. */
   listWithoutSecrets<T extends readonly object[]>(this: void, list: T): T;
+  /** Returns the name or URI that the server has sent for one without secrets of `listWithoutSecrets`. */
+  originalOf(this: void, name: string): string;
   /** Returns a storage of credentials that adds the tokens and client secrets which are read and written. */
   watchStorage(this: void, storage: CredentialStorage): CredentialStorage;
   /** Returns an authorization that adds the credentials of each request. */
   watchAuth(this: void, auth: HttpAuth): HttpAuth;
 }
 
-/** The parts of texts and values that are of the host, and are never changed. */
-export interface OwnParts {
-  /** Returns whether a text is the name of a server, or of a tool for the model. */
-  readonly isName: (this: void, text: string) => boolean;
-  /** Matches the parts of texts. It has one group, which is the whole match. */
-  readonly texts: RegExp;
-}
-
 const noOwnParts: OwnParts = { isName: () => false, texts: /(?!)()/ };
 
-/** The types of objects that have the id of a call. */
-const callTypes: ReadonlySet<unknown> = new Set(["tool-call", "tool-result", "call", "activity", "result"]);
-
 /** Creates an empty set of known secrets. */
-export function knownSecrets({ isName, texts }: OwnParts = noOwnParts): KnownSecrets {
+export function knownSecrets(ownParts: OwnParts = noOwnParts): KnownSecrets {
+  /** Counts the new secrets. */
+  let version = 0;
+  const onNew = (): void => void (version += 1);
+  const shared = new SecretSet(onNew);
+  const sets = new Map<string, SecretSet>();
+  const servers = new Map<string, ServerSecrets>();
+  /** Returns the patterns of sets, which are made with the first text after a new secret. */
+  const patternsOf = (chooseSets: () => readonly SecretSet[]): (() => FilterPatterns) => {
+    let patterns: FilterPatterns = {};
+    let versionOfPatterns = 0;
+    return () => {
+      if (versionOfPatterns === version) return patterns;
+      versionOfPatterns = version;
+      const secrets = chooseSets().flatMap((set) => set.secrets());
+      const randomSecrets = secrets.filter(([secret]) => isRandom(secret));
+      return (patterns = { text: toPattern(secrets), name: toPattern(randomSecrets) });
+    };
+  };
+  const sharedPatterns = patternsOf(() => [shared]);
+  const filterOf = (patterns: () => FilterPatterns): WithoutSecrets => createFilter(ownParts, patterns);
+  const newServer = (server: string): ServerSecrets => {
+    const set = new SecretSet(onNew);
+    sets.set(server, set);
+    const patterns = patternsOf(() => [shared, set]);
+    const withoutSecrets = filterOf(patterns);
+    const originals = new Map<string, string>();
+    const add = (secret: string): void => set.add(secret);
+    return {
+      add,
+      addFrom(target) {
+        for (const secret of secretsOf(target)) (isRandom(secret) ? shared : set).addConfigured(secret);
+      },
+      watchAuth: (auth) => watchHeaders(auth, add),
+      watchStorage: (storage) => watchedStorage(storage, add),
+      withoutSecrets,
+      listWithoutSecrets: (list) => (patterns().text ? filteredList(list, { withoutSecrets, originals }) : list),
+      originalOf: (name) => originals.get(name) ?? name,
+      uriWithoutSecrets: (uri) => uri.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*@|[?#].*$/gis, (part) => withoutSecrets(part)),
+    };
+  };
+  const of = (server: string): ServerSecrets => {
+    const known = servers.get(server) ?? newServer(server);
+    servers.set(server, known);
+    return known;
+  };
+  const withoutSecrets = filterOf(sharedPatterns);
+  const userTextWithoutSecrets = filterOf(patternsOf(() => [shared, ...sets.values()]));
+  return {
+    addModels: (models) => [models].flat().forEach((model) => readModel(model, (key) => shared.addConfigured(key))),
+    of,
+    withoutSecrets,
+    userTextWithoutSecrets,
+    messageWithoutSecrets: (message) => filterMessage(message, { withoutSecrets, userTextWithoutSecrets }),
+    lengthBeforeStart: (text) => sharedPatterns().text?.lengthBeforeStart(text) ?? text.length,
+  };
+}
+
+/** Returns a message without secrets. A user's message can have texts of servers, which have none of their server any more. */
+function filterMessage<T extends { readonly role: string; readonly content: unknown }>(
+  message: T,
+  { withoutSecrets, userTextWithoutSecrets }: Pick<SecretFilter, "withoutSecrets" | "userTextWithoutSecrets">,
+): T {
+  if (message.role !== "user") return withoutSecrets(message);
+  if (!Array.isArray(message.content)) return userTextWithoutSecrets(message);
+  const content = message.content.map((part: unknown) =>
+    isObject(part) && part.from !== undefined ? withoutSecrets(part) : userTextWithoutSecrets(part),
+  );
+  return { ...message, content };
+}
+
+type Secret = readonly [secret: string, forms: readonly string[]];
+
+function toPattern(secrets: readonly Secret[]): SecretPattern | undefined {
+  return secrets.length === 0 ? undefined : new SecretPattern(secrets.flatMap(([, forms]) => forms));
+}
+
+/** The secrets of one origin. */
+class SecretSet {
   /** The forms of each secret. The one that was seen last is last. */
-  const configuredForms = new Map<string, readonly string[]>();
-  const changing = new Map<string, readonly string[]>();
-  /** Matches each form. It is made with the first text after a new secret. */
-  let pattern: SecretPattern | undefined;
-  const remember = (secret: string, secrets: Map<string, readonly string[]>): void => {
-    const value = secret.trim();
-    if (value.length < MIN_LENGTH) return;
-    const knownForms = secrets.get(value);
-    secrets.delete(value);
-    secrets.set(value, knownForms ?? secretForms(value));
-    // Each request with a token comes here.
-    if (knownForms) return;
-    let forms = [...changing.values()].reduce((sum, { length }) => sum + length, 0);
-    for (const [oldest, { length }] of changing) {
+  readonly #configured = new Map<string, readonly string[]>();
+  readonly #changing = new Map<string, readonly string[]>();
+  readonly #onNew: () => void;
+
+  /** `onNew` is called with each new secret. */
+  constructor(onNew: () => void) {
+    this.#onNew = onNew;
+  }
+
+  /** Returns the secrets with their forms. */
+  secrets(): Secret[] {
+    return [...this.#configured, ...this.#changing];
+  }
+
+  addConfigured(secret: string): void {
+    this.#remember(secret, this.#configured);
+  }
+
+  add(secret: string): void {
+    if (!this.#remember(secret, this.#changing)) return;
+    let forms = [...this.#changing.values()].reduce((sum, { length }) => sum + length, 0);
+    for (const [oldest, { length }] of this.#changing) {
       if (forms <= MAX_FORMS) break;
-      changing.delete(oldest);
+      this.#changing.delete(oldest);
       forms -= length;
     }
-    pattern = undefined;
-  };
-  const add = (secret: string): void => remember(secret, changing);
-  const addConfigured = (secret: string): void => remember(secret, configuredForms);
-  const patternNow = (): SecretPattern =>
-    (pattern ??= new SecretPattern([...configuredForms.values(), ...changing.values()].flat()));
-  const isEmpty = (): boolean => configuredForms.size + changing.size === 0;
-  const text = (value: string): string => {
-    if (isEmpty()) return value;
-    const present = patternNow();
-    const redaction = present.removeFrom(value);
-    if (redaction === value || !texts.test(value)) return redaction;
-    const parts = value.split(texts);
-    return parts.map((part, index) => (index % 2 === 0 ? present.removeFrom(part) : part)).join("");
-  };
-  // A secret can be a word of the structure, which is public. Its replacement would make a value invalid.
-  const nameOf = (name: string): string => (isStructureName(name) ? name : text(name));
-  const memberOf = (value: string, { name, parent }: TextMember): string => {
-    const redaction = text(value);
-    if (redaction === value) return value;
-    const isKept =
-      (isDiscriminator(name) && (isStructureName(value) || isName(value))) ||
-      (name === "callId" && callTypes.has(parent.type));
-    return isKept ? value : redaction;
-  };
-  /** Errors contain other errors as causes and members. Those below the maximum are left out. */
-  const filterOf = (levels: number): WithoutSecrets => {
-    const instance = (value: object): unknown => {
-      if (!(value instanceof Error)) return value;
-      return levels === 0 ? undefined : errorWithoutSecrets(value, filterOf(levels - 1));
-    };
-    return (value) => mapTexts(value, { text, name: nameOf, member: memberOf, instance });
-  };
-  return {
-    add,
-    addFrom: (target) => secretsOf(target).forEach(addConfigured),
-    addModels: (models) => [models].flat().forEach((model) => addModel(model, addConfigured)),
-    watchAuth: (auth) => watchHeaders(auth, add),
-    watchStorage: (storage) => watchedStorage(storage, add),
-    withoutSecrets: filterOf(MAX_ERRORS),
-    listWithoutSecrets: (list) => (isEmpty() ? list : filterOf(MAX_ERRORS)(list)),
-    uriWithoutSecrets: (uri) => uri.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*@|[?#].*$/gis, text),
-    lengthBeforeStart: (value) => (isEmpty() ? value.length : patternNow().lengthBeforeStart(value)),
-  };
-}
+  }
 
-function watchHeaders(auth: HttpAuth, add: (secret: string) => void): HttpAuth {
-  return {
-    ...(auth.extension !== undefined && { extension: auth.extension }),
-    async headers(request) {
-      const headers = await auth.headers(request);
-      for (const header of Object.entries(headers)) credentialsIn(header).forEach(add);
-      return headers;
-    },
-    ...(auth.responded && { responded: auth.responded.bind(auth) }),
-    challenged: (refusal, signal) => auth.challenged(refusal, signal),
-  };
-}
-
-/** Values that the OAuth library keeps under these names are no secrets. */
-const publicMembers = /^(?:token_type|.*_(?:endpoint|supported|methods?|uris?|at|in))$/i;
-
-function watchedStorage(storage: CredentialStorage, add: (secret: string) => void): CredentialStorage {
-  const learn = (text: string | undefined): void => {
-    if (text === undefined) return;
-    try {
-      addMembers(JSON.parse(text), add);
-    } catch {
-      // The value is encrypted or has another format.
-    }
-  };
-  return {
-    async get(key) {
-      const value = await storage.get(key);
-      learn(value);
-      return value;
-    },
-    compareAndSet(key, currentValue, value) {
-      learn(value);
-      return storage.compareAndSet(key, currentValue, value);
-    },
-    exclusively: (key, work, signal) => storage.exclusively(key, work, signal),
-  };
-}
-
-/** Adds the members of a JSON value whose names are those of secrets. */
-function addMembers(value: unknown, add: (secret: string) => void): void {
-  if (typeof value !== "object" || value === null) return;
-  for (const [name, member] of Object.entries(value)) {
-    if (typeof member !== "string") addMembers(member, add);
-    else if (secretName.test(name) && !publicMembers.test(name) && !URL.canParse(member)) add(member);
+  /** Returns whether the secret is new. Each request with a token comes here. */
+  #remember(secret: string, secrets: Map<string, readonly string[]>): boolean {
+    const value = secret.trim();
+    if (value.length < MIN_LENGTH) return false;
+    const knownForms = secrets.get(value);
+    if (!knownForms && isOrdinary(value)) return false;
+    secrets.delete(value);
+    secrets.set(value, knownForms ?? secretForms(value));
+    if (!knownForms) this.#onNew();
+    return !knownForms;
   }
 }
 
-/** Adds the headers of a model of the AI SDK. Its providers have them as a function of their settings. */
-function addModel(model: LanguageModel, add: (secret: string) => void): void {
-  const { config } = model as { config?: { headers?: unknown } };
-  if (typeof config?.headers !== "function") return;
-  const learn = (headers: unknown): void => {
-    if (typeof headers !== "object" || headers === null) return;
-    for (const [name, value] of Object.entries(headers)) {
-      if (typeof value === "string" && secretName.test(name)) credentialsIn([name, value]).forEach(add);
-    }
-  };
-  try {
-    const headers: unknown = config.headers();
-    // Some providers return a promise, because they request a token.
-    if (headers instanceof Promise) headers.then(learn, () => {});
-    else learn(headers);
-  } catch {
-    // The provider reports a missing key with its first request.
-  }
-}
+/** A word in one of the usual spellings, or a short number. */
+const wordForm = /^(?:\p{Lu}?[\p{Ll}\p{Lo}]{1,19}|\p{Lu}{1,19}|\d{1,4})$/u;
 
 /**
- * Returns the error, or one of the same class without the secrets: in its message, its stack, its members and its causes.
- *
- * The returned error has the members of the original that are JSON or errors.
+ * Whether a value has only words, such as `postgres`, `read-only` or `/etc/keys/server.pem`. A password of four or more words is no ordinary
+ * value.
  */
-function errorWithoutSecrets(error: Error, withoutSecrets: WithoutSecrets): Error {
-  const message = withoutSecrets(redact(error.message));
-  // The stack starts with the message.
-  const stack = error.stack && withoutSecrets(error.stack.replaceAll(error.message, () => message));
-  const original = membersOf(error);
-  const members = withoutSecrets(original);
-  const cause = withoutSecrets(error.cause);
-  if (message === error.message && stack === error.stack && members === original && cause === error.cause) return error;
-  const copy = new Error(message);
-  for (const [name, value] of Object.entries({ ...members, name: error.name, stack, cause })) {
-    if (value !== undefined) Object.defineProperty(copy, name, { value, writable: true, configurable: true });
-  }
-  // Callers distinguish errors by their class.
-  return Object.setPrototypeOf(copy, Object.getPrototypeOf(error) as object) as Error;
+function isOrdinary(value: string): boolean {
+  const words = value.split(/[-_./\\:,;\s]+/).filter(Boolean);
+  return words.length > 0 && words.every((word) => wordForm.test(word)) && (words.length < 4 || /[\\/]/.test(value));
 }
 
-/** Returns the members of an error besides those that every error has. */
-function membersOf(error: Error): Record<string, unknown> {
-  const names = Object.keys(error).filter((name) => !["message", "stack", "cause", "name"].includes(name));
-  return Object.fromEntries(names.map((name) => [name, (error as unknown as Record<string, unknown>)[name]]));
+/** Whether a value has a long part of mixed letters and digits, which no ordinary text contains by chance. */
+function isRandom(value: string): boolean {
+  const parts = value.split(/[^A-Za-z\d]+/);
+  return parts.some((part) => part.length >= 12 && /\d[A-Za-z]+\d/.test(part));
+}
+
+/** Returns a list without secrets, and stores the original names and URIs of its entries, by which they are called. */
+function filteredList<T extends readonly object[]>(
+  list: T,
+  { withoutSecrets, originals }: { withoutSecrets: WithoutSecrets; originals: Map<string, string> },
+): T {
+  const entries = withoutSecrets(list);
+  if (entries === list) return list;
+  const unique = uniqueNames(list.flatMap((entry) => keyOf(entry)?.value ?? []));
+  const result = entries.map((entry, index) => {
+    const original = keyOf(list[index]!);
+    const key = keyOf(entry);
+    if (!original || !key || key.value === original.value) return entry;
+    const value = unique(key.value);
+    originals.delete(value);
+    originals.set(value, original.value);
+    for (const oldest of originals.keys()) {
+      if (originals.size <= MAX_ORIGINALS) break;
+      originals.delete(oldest);
+    }
+    return { ...entry, [key.name]: value };
+  });
+  return result as unknown as T;
+}
+
+/** Returns the member that identifies a tool, a prompt, a resource or a template. */
+function keyOf(entry: object): { readonly name: string; readonly value: string } | undefined {
+  for (const name of ["uri", "uriTemplate", "name"]) {
+    const value = (entry as Record<string, unknown>)[name];
+    if (typeof value === "string") return { name, value };
+  }
+  return undefined;
 }

@@ -1,10 +1,10 @@
 import path from "node:path";
 import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, writeFile } from "node:fs/promises";
-import { type Clock, LocalError } from "mcparley";
+import { type Clock, LocalError, systemClock } from "mcparley";
 import { fileStore } from "mcparley/node";
 import { flushFolder } from "@mcparley/internal/flush-folder";
-import { wakefulClock } from "../async/timing.ts";
+import { keepingProcess } from "../async/timing.ts";
 import { asUnusable, findFolder, makeFolder, partsOfName, readPrivateFile, tooLarge } from "./private-files.ts";
 import type { StateStorage } from "./state-storage.ts";
 
@@ -29,7 +29,7 @@ const fileMode = 0o600;
  */
 export function fileState(folder: string, options: FileStateOptions = {}): StateStorage {
   if (folder === "") throw new TypeError('fileState needs the path of a folder; got "".');
-  const { maxBytes = 16 * 1024 * 1024, uid = process.getuid?.(), clock = wakefulClock } = options;
+  const { maxBytes = 16 * 1024 * 1024, uid = process.getuid?.(), clock = keepingProcess(systemClock) } = options;
   const limits = { uid, maxBytes };
   let last: Promise<unknown> = Promise.resolve();
 

@@ -13,7 +13,8 @@ interface Refreshing {
   startedAt: number;
   /** The number of requests that followed each other without a quiet time. */
   streak: number;
-  isReading: boolean;
+  /** The request that is running. It never rejects. */
+  reading: Promise<void> | undefined;
   hasChanged: boolean;
   timer: unknown;
 }
@@ -39,7 +40,7 @@ export class ListRefresh {
     const list = this.#lists.get(kind) ?? {
       startedAt: -Infinity,
       streak: 0,
-      isReading: false,
+      reading: undefined,
       hasChanged: false,
       timer: undefined,
     };
@@ -48,33 +49,48 @@ export class ListRefresh {
     this.#schedule(kind, list);
   }
 
+  /** Whether a list is being read, or has changed since it was read. */
+  get isBehind(): boolean {
+    return [...this.#lists.values()].some(({ reading, hasChanged }) => reading !== undefined || hasChanged);
+  }
+
+  /** Resolves when all changes so far were read. A request that would wait for its time is sent at once. */
+  async readChanges(): Promise<void> {
+    const lists = [...this.#lists].map(async ([kind, list]) => {
+      // A change during a request needs another one.
+      if (list.hasChanged) await list.reading;
+      if (list.hasChanged && !list.reading && !this.#isClosed) this.#start(kind, list);
+      await list.reading;
+    });
+    await Promise.all(lists);
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const { timer } of this.#lists.values()) this.#clock.clearTimeout(timer);
   }
 
   #schedule(kind: ListKind, list: Refreshing): void {
-    if (this.#isClosed || list.isReading || list.timer !== undefined || !list.hasChanged) return;
+    if (this.#isClosed || list.reading || list.timer !== undefined || !list.hasChanged) return;
     const sinceLast = this.#clock.now() - list.startedAt;
     // A clock that was set back must not delay the request.
     const interval = sinceLast < 0 ? Infinity : sinceLast;
     if (interval > 2 * intervalOf(list.streak)) list.streak = 0;
     const wait = intervalOf(list.streak) - interval;
-    if (wait <= 0) return void this.#start(kind, list);
-    list.timer = this.#clock.setTimeout(() => {
-      list.timer = undefined;
-      void this.#start(kind, list);
-    }, wait);
+    if (wait <= 0) this.#start(kind, list);
+    else list.timer = this.#clock.setTimeout(() => this.#start(kind, list), wait);
   }
 
-  async #start(kind: ListKind, list: Refreshing): Promise<void> {
+  #start(kind: ListKind, list: Refreshing): void {
+    this.#clock.clearTimeout(list.timer);
+    list.timer = undefined;
     list.startedAt = this.#clock.now();
     list.streak++;
-    list.isReading = true;
     list.hasChanged = false;
-    await this.#read(kind);
-    list.isReading = false;
-    this.#schedule(kind, list);
+    list.reading = this.#read(kind).then(() => {
+      list.reading = undefined;
+      this.#schedule(kind, list);
+    });
   }
 }
 

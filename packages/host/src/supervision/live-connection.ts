@@ -133,6 +133,16 @@ export class LiveConnection {
     for (const kind of listKinds) if (this.#server.capabilities[kind]) this.#refresh.scheduleRead(kind);
   }
 
+  /** Whether a list is being read again, or has changed. */
+  get hasChanges(): boolean {
+    return this.#refresh.isBehind;
+  }
+
+  /** Resolves when all changes of lists so far were read. Never rejects. */
+  readChanges(): Promise<void> {
+    return this.#refresh.readChanges();
+  }
+
   /** Closes the connection and stops all timers. Resolves when the program of the server has ended. */
   async close(): Promise<void> {
     this.#stop();

@@ -107,12 +107,12 @@ describe("the states", () => {
     expect(server.retryAt).toBeUndefined();
   });
 
-  test("a use during the back-off rejects without an attempt", async () => {
+  test("connect() during the back-off rejects without an attempt", async () => {
     const target = dead();
     const { server } = recordedServer({ entry: target });
     await expect(server.connect()).rejects.toThrow("down");
     const { attempts } = target;
-    await expect(server.use(() => Promise.resolve())).rejects.toThrow("down");
+    await expect(server.connect()).rejects.toThrow("down");
     expect(target.attempts).toBe(attempts);
     await server.close();
   });

@@ -1,4 +1,4 @@
-import { LocalError, printableJson, systemClock, type Clock } from "mcparley";
+import { LocalError, printableJson, ProtocolError, redact, systemClock, type Clock } from "mcparley";
 import type { Client, ServerInfo } from "mcparley/client";
 import type { ServerLists } from "../catalogue/catalogue.ts";
 import { ignoreErrors, toError } from "../values/errors.ts";
@@ -10,7 +10,7 @@ import type { ReadLists } from "./check-entries.ts";
 import type { SupervisedEntry, SupervisorSetting } from "./supervisor-setting.ts";
 import { ServerAuth, isSignInError } from "./server-auth.ts";
 import { type ServerState, type ServerAction, transitions } from "./server-state.ts";
-import { unlessAborted } from "../async/timing.ts";
+import { keepingProcess, unlessAborted } from "../async/timing.ts";
 import { type WatchedResource, WatchedResources } from "./watched-resources.ts";
 
 /** A state with the values that exist only in it. */
@@ -32,6 +32,9 @@ type Situation =
       readonly timer: unknown;
       readonly isPlanned: boolean;
     };
+
+/** Milliseconds that a call waits for an attempt to connect if its server has no time limit: as long as for an answer. */
+const defaultWait = 60_000;
 
 /**
  * Starts, watches, restarts and stops one server, and lends its client. It connects with the first use, or at once if the server is
@@ -56,6 +59,8 @@ export class Supervisor {
   #reportedInstructions: string | undefined;
   /** Whether `onLists` is called with the next lists, also if they have not changed. */
   #isReviewDue = false;
+  /** Called with the next change of the situation. */
+  readonly #moveListeners = new Set<() => void>();
 
   constructor(entry: SupervisedEntry, setting: SupervisorSetting) {
     const { connectOptions = {}, clock = systemClock, changeList = (list) => list } = setting;
@@ -112,20 +117,36 @@ export class Supervisor {
     while (this.#situation.state === "connecting") await this.#situation.pendingConnection.catch(() => {});
   }
 
+  /** Whether a list is being read again, or has changed. */
+  get hasChanges(): boolean {
+    return this.#situation.state === "ready" && this.#situation.connection.hasChanges;
+  }
+
+  /** Resolves when all changes of lists so far were read. Never rejects. */
+  async readChanges(): Promise<void> {
+    if (this.#situation.state === "ready") await this.#situation.connection.readChanges();
+  }
+
   /**
-   * Runs `work` with an open connection. Connects if none is open.
+   * Runs `work` with an open connection. Connects if none is open. After a failure it waits for the next attempt, if that is within the
+   * time limit of the server.
    *
-   * Rejects with `LocalError` whose `data.safeToRepeat` is true if there is no connection and none can be opened now. The
+   * Rejects with `LocalError` whose `data.safeToRepeat` is true if there is no connection and none can be opened in this time. The
    * message names the reason and the cure, `data.server` is the name of the server, and `cause` the reason. An abort of the signal
    * ends the wait for the connection, but not the attempt, which other callers may wait for.
    */
   async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const connection = await this.#openedConnection(signal);
+    const { idle = defaultWait, total = Infinity } = this.#entry.settings.timeout ?? {};
+    const connection = await this.#openedConnection(signal, Math.min(idle, total));
     try {
-      return await work(connection.client);
+      const result = await work(connection.client);
+      this.#backOff.reset();
+      return result;
     } catch (error) {
+      // An error of the server is an answer as well.
+      if (error instanceof ProtocolError) this.#backOff.reset();
       connection.handleCallError(error);
-      throw connection.reasonOf(error);
+      throw this.#named(connection.reasonOf(error));
     }
   }
 
@@ -191,8 +212,9 @@ export class Supervisor {
     if (this.#situation.state === "ready") this.#situation.connection.readListsAgain();
   }
 
-  /** Returns an open connection, or rejects with the reason why there is none. */
-  async #openedConnection(signal: AbortSignal | undefined): Promise<LiveConnection> {
+  /** Returns an open connection, or rejects with the reason why there is none. `maxWait` is the maximum delay of an attempt in milliseconds. */
+  async #openedConnection(signal: AbortSignal | undefined, maxWait = 0): Promise<LiveConnection> {
+    const latestAttempt = this.#clock.now() + maxWait;
     for (;;) {
       signal?.throwIfAborted();
       if (this.#isClosed) throw this.#unavailable();
@@ -207,6 +229,8 @@ export class Supervisor {
       } else if (situation.state === "connecting") {
         const connection = await this.#waitForConnection(situation, signal);
         if (connection) return connection;
+      } else if (situation.state === "failed" && situation.dueAt <= latestAttempt) {
+        await this.#waitUntil(situation.dueAt, signal);
       } else {
         throw this.#unavailable();
       }
@@ -223,6 +247,21 @@ export class Supervisor {
     } catch (error) {
       if (signal?.aborted || !abort.signal.aborted) throw error;
       return undefined;
+    }
+  }
+
+  /** Waits until a time, or until the next change of the situation. */
+  async #waitUntil(time: number, signal: AbortSignal | undefined): Promise<void> {
+    const clock = keepingProcess(this.#clock);
+    let stopWait!: () => void;
+    const wait = new Promise<void>((resolve) => (stopWait = resolve));
+    this.#moveListeners.add(stopWait);
+    const timer = clock.setTimeout(stopWait, time - clock.now());
+    try {
+      await unlessAborted(wait, signal);
+    } finally {
+      clock.clearTimeout(timer);
+      this.#moveListeners.delete(stopWait);
     }
   }
 
@@ -274,7 +313,7 @@ export class Supervisor {
 
   /** Handles the failure of an attempt, or a connection that ended soon. Returns the error for the callers that wait. */
   #handleFailure(cause: unknown): Error {
-    const error = toError(cause);
+    const error = toError(this.#named(cause));
     if (isSignInError(error)) {
       this.#move("refuse", { state: "needs-sign-in", error });
       return this.#unavailable();
@@ -327,6 +366,7 @@ export class Supervisor {
     const previous = this.#situation;
     if (transitions[previous.state][action] !== next.state) return false;
     this.#situation = next;
+    for (const listener of this.#moveListeners) listener();
     const isOutcome = action === "succeed" || action === "fail" || action === "refuse";
     if (previous.state === "connecting" && !isOutcome) this.#abandon(previous);
     if (previous.state === "failed") this.#clock.clearTimeout(previous.timer);
@@ -359,6 +399,17 @@ export class Supervisor {
 
   #report(error: unknown): void {
     ignoreErrors(() => this.#setting.onError?.(toError(error)));
+  }
+
+  /** Returns the error with the name of the server in place of its program, which can be the same for all servers. */
+  #named(error: unknown): unknown {
+    const { name, server } = this.#entry;
+    if (server.kind !== "command" || !(error instanceof LocalError)) return error;
+    const program = `The server ${JSON.stringify(redact(server.target.command))} `;
+    const { code, data, message, cause } = error;
+    if (!message.includes(program)) return error;
+    const text = message.replaceAll(program, () => `The server ${printableJson(name)} `);
+    return new LocalError(code, text, { data, cause });
   }
 
   /** Returns the error of a use that finds no connection: the reason and the cure. Nothing was sent, so it is safe to repeat. */

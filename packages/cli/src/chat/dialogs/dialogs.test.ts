@@ -18,7 +18,7 @@ async function askAll(
       { origin: { callId: "1", by: "model" }, server: "a", tool, arguments: {}, shown: "{}" },
       aborted,
     ),
-    await renderer.form({ origin, message: "", fields: [], check: () => [] }, aborted),
+    await renderer.form({ origin, message: "", fields: [], remarks: [], check: () => [] }, aborted),
     await renderer.url({ origin, message: "", url: "https://a.example/", host: "a.example", remarks: [] }, aborted),
     await renderer.sample({ origin, request: params, model: "m", contextOf: [], tokensLeft: 1 }, aborted),
     await renderer.sampled({ origin, request: params, result: { ...result, content: [] } }, aborted),

@@ -32,10 +32,17 @@ function request(list: readonly FormField[] = fields, changes: Partial<FormReque
     origin: { server: "tables", claims: { name: "Table server", version: "1.2.0" }, during: 'tools/call "book"' },
     message: "Which table do you want?",
     fields: list,
+    remarks: [],
     check: () => [],
     ...changes,
   };
 }
+
+test("shows the remarks of the host before the first field", async () => {
+  const { renderer, screen } = scriptedDialogs(["/decline"]);
+  await renderer.form(request(fields, { remarks: ['The field "PIN" seems to ask for a secret.'] }), signal);
+  expect(screen()).toMatch(/Which table do you want\?\s+! The field "PIN" seems to ask for a secret\.[^]*1 of 5/);
+});
 
 test("asks field by field, shows all answers, and sends them after a yes", async () => {
   const { renderer, screen } = scriptedDialogs(["", "y", "2", "", "ada@example.com", "send"]);

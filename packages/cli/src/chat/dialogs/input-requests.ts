@@ -2,7 +2,7 @@ import type { FormAnswer, FormRequest, InputOrigin, UrlAnswer, UrlRequest } from
 import { askForm } from "../../terminal/questions/ask-form.ts";
 import { askUrl } from "../../terminal/questions/ask-url.ts";
 import type { Talk } from "../../terminal/questions/choose.ts";
-import { chooseOrView, heading, present, stack } from "../../terminal/questions/dialog.ts";
+import { chooseOrView, heading, present, remarkLines, stack } from "../../terminal/questions/dialog.ts";
 import { fieldsOf } from "../../terminal/questions/form-fields.ts";
 import { excerpt, ownLines, quoteName, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
 import type { View } from "../../terminal/screen.ts";
@@ -21,7 +21,7 @@ export async function askVisit(
   talk: Talk,
 ): Promise<UrlAnswer> {
   const wants = "asks you to open a page in your browser";
-  if (!(await introduce(request, wants, talk))) return { action: "decline" };
+  if (!(await introduce({ ...request, remarks: [] }, wants, talk))) return { action: "decline" };
   const { action } = await askUrl(request.url, open, { ...talk, remarks: request.remarks });
   return { action };
 }
@@ -38,14 +38,14 @@ export function requestHeading({ server, claims, during }: InputOrigin, wants: s
 
 /** Shows who asks, what for and why. `wants` follows the name of the server: "asks you to ...". Returns false if the user declines at once. The user can view a long reason first. */
 async function introduce(
-  { origin, message }: Pick<FormRequest, "origin" | "message">,
+  { origin, message, remarks }: Pick<FormRequest, "origin" | "message" | "remarks">,
   wants: string,
   talk: Talk,
 ): Promise<boolean> {
   const { view } = talk;
   const lines = serverLines(message, view);
   const reason = excerpt(lines, view);
-  present(stack(requestHeading(origin, wants, view), reason), talk);
+  present(stack(requestHeading(origin, wants, view), reason, remarkLines(remarks, view)), talk);
   if (!reason.isCut) return true;
   const keys = { c: "continue", d: "decline" } as const;
   const prompt = "[c]ontinue, [d]ecline or [v]iew? ";

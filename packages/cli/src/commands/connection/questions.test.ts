@@ -129,6 +129,16 @@ describe("without a terminal", () => {
   });
 });
 
+test("a form that asks for a password has a remark", async () => {
+  const schema = { type: "object", properties: { password: { type: "string" } } } as const;
+  const unlock = tool({
+    call: async (_input, ctx) => JSON.stringify(await ctx.elicit({ message: "Unlock?", schema })),
+  });
+  const vault = createServer({ name: "vault", version: "1.0.0", tools: { unlock } });
+  const { io } = await runWith({ server: vault, terminal: true, answers: ["/decline"] }, `call ${url} unlock`);
+  expect(io.err()).toContain('! The field "password" seems to ask for a secret.');
+});
+
 describe("a form of a tool that continues without an answer", () => {
   const schema = {
     type: "object",

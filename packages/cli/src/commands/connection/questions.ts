@@ -7,6 +7,7 @@ import { visibleLine } from "../../terminal/text.ts";
 import { askForm } from "../../terminal/questions/ask-form.ts";
 import { askUrl } from "../../terminal/questions/ask-url.ts";
 import { choose } from "../../terminal/questions/choose.ts";
+import { remarkLines } from "../../terminal/questions/dialog.ts";
 import {
   type Field,
   type FieldValue,
@@ -68,7 +69,7 @@ async function elicitForm(
 ): Promise<ElicitResult> {
   const { options, screen } = asking;
   const { answer: answers = {} } = options;
-  const form = formModel(question.requestedSchema, asker.check);
+  const form = formModel(question, asker.check);
   const fields = fieldsOf(form);
   const answer = readAnswers(fields, answers);
   for (const problem of answer.problems) screen.noteParagraph(problem, screen.err.style.yellow);
@@ -86,6 +87,7 @@ async function elicitForm(
   }
   return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
+    for (const line of remarkLines(form.remarks, screen.err)) prompter.say(line);
     return askForm({ fields, answers: answer.values, check: form.check }, { prompter, view: screen.err });
   });
 }

@@ -5,7 +5,7 @@ import { type Field, InvalidField, fieldsOf } from "./form-fields.ts";
 import { readAnswers, withDefaults } from "../../commands/connection/questions.ts";
 
 function form(properties: RequestedSchema["properties"], required: string[] = []): Field[] {
-  return fieldsOf(formModel({ type: "object", properties, required }));
+  return fieldsOf(formModel({ message: "", requestedSchema: { type: "object", properties, required } }));
 }
 
 function field(property: Record<string, unknown>): Field {
@@ -79,7 +79,7 @@ describe("fieldsOf", () => {
 
 test("refuses a typed value if the check of the form refuses it in this field", () => {
   const properties = { "a/b": { type: "string" }, c: { type: "string" } } as const;
-  const model = formModel({ type: "object", properties }, (content) => [
+  const model = formModel({ message: "", requestedSchema: { type: "object", properties } }, (content) => [
     { path: "", message: 'must have the property "d"' },
     ...("a/b" in content ? [{ path: "/a~1b", message: "must match the pattern ^x" }] : []),
   ]);

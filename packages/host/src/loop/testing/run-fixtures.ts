@@ -110,6 +110,7 @@ export function testParts(
     results: new ResultStore(),
     secrets: {
       withoutSecrets: (value) => mapTexts(value, { text: hide, instance: hideInError }),
+      messageWithoutSecrets: (message) => mapTexts(message, { text: hide }),
       lengthBeforeStart: ({ length }) => length,
     },
     ...overrides,
