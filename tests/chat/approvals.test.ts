@@ -129,6 +129,34 @@ test("allows later calls of a tool always, also after a restart, until its defin
   expect(echoed(server)).toEqual(["a", "a"]);
 });
 
+test("shows a call as queued until it is asked for or sent, and never as running before", async () => {
+  const server = stdioTestServer();
+  const calls = ["a", "b"].map((folder) => toolCall("server__delete_all", { folder }));
+  const slow = toolCall("server__slow", { interval: 10 });
+  const chat = await openChat({
+    server,
+    args: ["--allow", "slow"],
+    script: [say(...calls), say("Deleted."), say(slow), say("Stopped.")],
+  });
+  const { terminal, send, answer } = chat;
+  await send("Delete both");
+  await answer(question, "y");
+  await terminal.waitFor("Deleted all files of");
+  await terminal.waitFor(/^server__delete_all: waits for your approval/m);
+  await answer(question, "y");
+  await terminal.waitFor("Deleted.");
+  await send("Work");
+  await terminal.waitFor(/^server__slow: \d+ step/m);
+  terminal.key("ctrl-c");
+  await terminal.waitFor("Stopped.");
+  const states = [...terminal.raw().matchAll(/server__delete_all: ([a-z ]+)/g)].map(([, state = ""]) => state.trim());
+  expect(states.indexOf("running")).toBeGreaterThan(states.indexOf("waits for your approval"));
+  // While the first call is asked for, the second one is queued.
+  expect(terminal.raw()).toMatch(/waits for your approval \(Ctrl-C cancels\)[^w]{0,40}server__delete_all: queued/);
+  // A call that a rule allows has no question.
+  expect(terminal.raw()).toContain("server__slow: running");
+});
+
 test("asks for each of several calls, one after the other", async () => {
   const server = stdioTestServer();
   const calls = say(toolCall("server__echo", { text: "a" }), toolCall("server__echo", { text: "b" }));

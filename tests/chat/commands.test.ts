@@ -168,3 +168,19 @@ test("saves the conversation in both forms, starts a new one, and quits", async 
   // The new conversation is empty, so there is none to continue.
   expect(terminal.screen()).not.toContain("--resume");
 });
+
+test("keeps a command that failed in the history, and not in the input", async () => {
+  const server = stdioTestServer();
+  const { terminal, send, idle, leave } = await openChat({ server });
+  await send("/call echo texd=a");
+  await terminal.waitFor('has no argument "texd"');
+  await send("/call echo text=second");
+  await terminal.waitFor(/^second$/m);
+  await idle();
+  terminal.key("up");
+  await terminal.waitForCursor(/^> \/call echo text=second$/);
+  terminal.key("up");
+  await terminal.waitForCursor(/^> \/call echo texd=a$/);
+  terminal.key("ctrl-c");
+  expect(await leave()).toBe(0);
+});

@@ -69,7 +69,7 @@ export function createCall({ serverOf, withoutSecrets }: CallParts): Call {
   };
 }
 
-/** Sends the request of an allowed call, and reports its progress. */
+/** Sends the request of an allowed call, and reports its start and its progress. */
 function sendTo<T>(server: CalledServer, { send }: CallSteps<T>, call: ActiveCall): Promise<T> {
   const { signal } = call;
   call.isAllowed = true;
@@ -80,7 +80,10 @@ function sendTo<T>(server: CalledServer, { send }: CallSteps<T>, call: ActiveCal
     logLevel: "info",
     onProgress: (progress) => call.report({ type: "progress", progress }),
   };
-  return server.use((client) => send(client, options), signal);
+  return server.use((client) => {
+    call.report({ type: "sent" });
+    return send(client, options);
+  }, signal);
 }
 
 /** Returns the message about a server that cannot be called. */

@@ -12,7 +12,7 @@ import { askValues } from "../session/ask-values.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
 import { type Chat, interruptible, storeConversation } from "../session/chat.ts";
 import { callLine, showForModel } from "../session/show-message.ts";
-import { activityText } from "../session/turn.ts";
+import { activityText, queuedState } from "../session/turn.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 import { toolEntries, unknownTool } from "./lists.ts";
 
@@ -86,13 +86,11 @@ async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Pr
   terminal.print(view.style.bold(callLine(name, args)));
   chat.composedCall = { tool: tool.tool.name, json: JSON.stringify(args) };
   try {
-    const { outcome, message } = await interruptible(chat, (signal) => {
-      terminal.status([`${visibleLine(name)}: running (Ctrl-C cancels)`]);
-      return conversation.callTool(name, args, {
-        signal,
-        onActivity: (activity) => terminal.status([`${visibleLine(name)}: ${activityText(activity)} (Ctrl-C cancels)`]),
-      });
-    });
+    const showState = (state: string): void => terminal.status([`${visibleLine(name)}: ${state} (Ctrl-C cancels)`]);
+    showState(queuedState);
+    const { outcome, message } = await interruptible(chat, (signal) =>
+      conversation.callTool(name, args, { signal, onActivity: (activity) => showState(activityText(activity)) }),
+    );
     if (outcome.status === "denied") throw new Declined(outcome.message);
     if (outcome.status === "failed") throw outcome.error;
     if (message) showForModel([message], chat);

@@ -15,7 +15,7 @@ const keys: readonly (readonly [key: string, effect: string])[] = [
   ["@server:uri", "attach a resource to the message; a template asks for its variables"],
   ["Tab, arrows", "choose from the menu"],
   ["Alt-Enter, Ctrl-J", "line break; so does \\ before Enter"],
-  ["Ctrl-C", "cancel the call, then the answer, then leave"],
+  ["Ctrl-C", "cancel the call, then the answer; twice at an empty input: leave"],
   ["Ctrl-D", "leave, or close a question"],
 ];
 

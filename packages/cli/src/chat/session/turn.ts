@@ -130,7 +130,7 @@ class TurnStatus {
   startCall(callId: string, name: string): void {
     this.#started += 1;
     this.#model = "Waiting for the model";
-    this.#calls.set(callId, { name, state: "running" });
+    this.#calls.set(callId, { name, state: queuedState });
     this.#show();
   }
 
@@ -153,8 +153,12 @@ class TurnStatus {
   }
 }
 
+/** The state of a call that is neither sent nor asked for yet, such as one behind the question for another call. */
+export const queuedState = "queued";
+
 /** Returns the state of a call in a few words. */
 export function activityText(activity: CallActivity): string {
+  if (activity.type === "sent") return "running";
   if (activity.type === "progress") return progressText(activity.progress);
   if (activity.type === "approval") return activity.state === "waiting" ? "waits for your approval" : activity.state;
   if (activity.type === "input-request") {
