@@ -10,6 +10,7 @@ import { chatSignIn, renewalRefusals } from "./servers/sign-in.ts";
 import { type Chat, runOptions } from "./session/chat.ts";
 import { ConversationSaver, restoredConversation } from "./session/conversation-saver.ts";
 import type { DialogQueue } from "./session/dialog-queue.ts";
+import { ResultLog } from "./session/result-log.ts";
 import { noticeListener } from "./session/notices.ts";
 import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
 
@@ -65,6 +66,7 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
       },
       conversation,
       saver: new ConversationSaver({ ...setting, model: model?.name }),
+      results: new ResultLog(),
       roots: options.root.map((folder) => readRoot(folder, io)),
       sentRequest: async () => {
         // Without a model, a run whose answer is empty shows what would be sent.

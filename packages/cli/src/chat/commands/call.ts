@@ -11,7 +11,7 @@ import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
 import { askValues } from "../session/ask-values.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
 import { type Chat, interruptible, storeConversation } from "../session/chat.ts";
-import { callLine, showForModel } from "../session/show-message.ts";
+import { callLine, showForModel, showHint } from "../session/show-message.ts";
 import { activityText, queuedState } from "../session/turn.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 import { toolEntries, unknownTool } from "./lists.ts";
@@ -93,10 +93,15 @@ async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Pr
     );
     if (outcome.status === "denied") throw new Declined(outcome.message);
     if (outcome.status === "failed") throw outcome.error;
-    if (message) showForModel([message], chat);
+    if (message?.role !== "user" || typeof message.content === "string") return;
+    showForModel([message], chat);
+    // The first part is the sentence about the call.
+    const content = message.content.slice(1);
+    const result = chat.results.add({ name, content, isError: outcome.result.isError === true }, outcome);
+    showHint(result, result.sentBytes === undefined ? "nothing" : "part", chat);
+    void storeConversation(chat);
   } finally {
     chat.composedCall = undefined;
     terminal.status([]);
   }
-  void storeConversation(chat);
 }

@@ -4,6 +4,7 @@ import type { View } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import type { ConversationSaver } from "./conversation-saver.ts";
 import type { DialogQueue } from "./dialog-queue.ts";
+import type { ResultLog } from "./result-log.ts";
 import { showError } from "./show-error.ts";
 import type { SentRequest } from "../model/sent-request.ts";
 import type { Root } from "mcparley/client";
@@ -22,6 +23,7 @@ export interface Chat {
   readonly view: View;
   conversation: Conversation;
   readonly saver: ConversationSaver;
+  readonly results: ResultLog;
   /** The folders that servers can request. */
   roots: readonly Root[];
   /** Returns the request that was sent to the model last, or the one that would be sent. */

@@ -73,7 +73,7 @@ function showEvent(event: RunEvent, chat: Chat, status: TurnStatus): void {
       // The results of calls at the same time are in the order in which they arrive.
       if (status.isParallel) terminal.print(view.style.dim(`${visibleLine(event.result.name)} returned:`));
       status.endCall(event.callId);
-      return showResult(event.result, chat);
+      return showResult(chat.results.add(event.result, event.outcome), chat);
     default:
   }
 }
