@@ -52,6 +52,7 @@ export const commandRooms: Layers = {
     "commands/output",
     "chat/history",
     "chat/model",
+    "chat/servers",
     "chat/session",
   ],
   chat: [

@@ -10,7 +10,7 @@ import { chatSignIn, renewalRefusals } from "./servers/sign-in.ts";
 import { type Chat, runOptions } from "./session/chat.ts";
 import { ConversationSaver, restoredConversation } from "./session/conversation-saver.ts";
 import type { DialogQueue } from "./session/dialog-queue.ts";
-import { ResultLog } from "./session/result-log.ts";
+import { ResultLog } from "./history/result-log.ts";
 import { noticeListener } from "./session/notices.ts";
 import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
 
@@ -37,7 +37,7 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
   const { talk } = dialogs;
   const { listen, reasonOf } = renewalRefusals(servers);
   const { verbose, logLevel = verbose ? "debug" : "warning" } = options;
-  const notify = noticeListener(() => chat, { logLevel, isVerbose: verbose, outputs });
+  const notify = noticeListener(() => chat, { logLevel, isVerbose: verbose, outputs, allow: options.allow });
   const host = await chatHost(setting, {
     // The recorder is inside, so that /why shows what is sent.
     model: model ? model.adapt(recorder.model) : recorder.model,

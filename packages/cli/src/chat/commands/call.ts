@@ -1,4 +1,4 @@
-import type { Catalogue, CatalogueTool } from "@mcparley/host";
+import type { CatalogueTool } from "@mcparley/host";
 import { Declined, type JsonObject } from "mcparley";
 import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
@@ -9,12 +9,11 @@ import { summarizeArguments } from "../../commands/output/schema-summary.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
 import { askValues } from "../session/ask-values.ts";
-import { findWhenReady } from "../session/await-definitions.ts";
 import { type Chat, interruptible, storeConversation } from "../session/chat.ts";
 import { callLine, showForModel, showHint } from "../session/show-message.ts";
 import { activityText, queuedState } from "../session/turn.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
-import { toolEntries, unknownTool } from "./lists.ts";
+import { findTool, toolEntries } from "./lists.ts";
 
 /** Calls a tool that the user chooses, and adds the result to the conversation. */
 export const callCommand: ChatCommand = {
@@ -31,26 +30,6 @@ export const callCommand: ChatCommand = {
   },
   suggest: (words, chat) => (words.includes(" ") ? undefined : wordMenu(words, toolEntries(chat))),
 };
-
-/** Finds a tool by its name for the model, by `server:tool`, or by its name at the only server that has it. */
-async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
-  const matches = await findWhenReady(chat, (catalogue) => toolsNamed(name, catalogue));
-  const [tool, ...otherTools] = matches ?? [];
-  if (!tool) throw unknownTool(name, chat);
-  if (otherTools.length === 0) return tool;
-  throw new UsageError(
-    `Several servers have a tool ${JSON.stringify(name)}.`,
-    `Choose one: ${[tool, ...otherTools].map((one) => one.name).join(", ")}`,
-  );
-}
-
-/** Returns the tools with a name. Undefined if there are none. */
-function toolsNamed(name: string, { tool, tools }: Catalogue): readonly CatalogueTool[] | undefined {
-  const exact = tool(name);
-  if (exact) return [exact];
-  const matches = tools.filter((one) => one.tool.name === name || `${one.server}:${one.tool.name}` === name);
-  return matches.length > 0 ? matches : undefined;
-}
 
 /** Asks for the arguments of a tool, one after another. They are converted by its schema. */
 async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<JsonObject> {

@@ -16,7 +16,8 @@ export interface ChatCommand {
 }
 
 /**
- * Splits the words after a command. Single and double quotes enclose a word with spaces. JSON that starts with `{` is one word.
+ * Splits the words after a command. Single and double quotes enclose a word with spaces. JSON is one word and keeps its quotes: an object,
+ * and an object, an array or a text after `=` or `:=`.
  *
  * Throws `UsageError` for a quote without its end.
  */
@@ -24,17 +25,39 @@ export function splitWords(text: string): string[] {
   const words: string[] = [];
   let remainder = text.trim();
   while (remainder !== "") {
-    if (remainder.startsWith("{")) return [...words, remainder];
-    const match = /^((?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+)\s*/s.exec(remainder);
-    if (!match)
+    const json = jsonWord(remainder);
+    const length = json?.length ?? /^(?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+/s.exec(remainder)?.[0].length;
+    if (length === undefined)
       throw new UsageError(
         `The quote before ${JSON.stringify(remainder.slice(0, 20))} has no end.`,
         "Add the closing quote.",
       );
-    words.push(removeQuotes(match[1] ?? ""));
-    remainder = remainder.slice(match[0].length);
+    words.push(json ?? removeQuotes(remainder.slice(0, length)));
+    remainder = remainder.slice(length).trimStart();
   }
   return words;
+}
+
+/** Returns the word at the start of a text if it is JSON, or JSON after the name of an argument. */
+function jsonWord(text: string): string | undefined {
+  const [prefix] = /^(?:[^\s"'={[]+(?::=(?=[{["])|=(?=[{[])))?/.exec(text) ?? [""];
+  const value = text.slice(prefix.length);
+  if (prefix === "" && !value.startsWith("{")) return undefined;
+  const length = jsonLength(value);
+  if (length !== undefined && /^(?:\s|$)/.test(value.slice(length))) return prefix + value.slice(0, length);
+  // JSON that is not complete is reported by its parser.
+  return prefix === "" ? text : undefined;
+}
+
+/** Returns the length of the JSON object, array or text at the start of a text. Undefined if it has no end. */
+function jsonLength(text: string): number | undefined {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/gs)) {
+    if (token === "{" || token === "[") depth += 1;
+    else if (token === "}" || token === "]") depth -= 1;
+    if (depth <= 0) return index + token.length;
+  }
+  return undefined;
 }
 
 function removeQuotes(word: string): string {

@@ -3,7 +3,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { writeNewFile } from "../history/transcript.ts";
 import type { Chat } from "../session/chat.ts";
-import type { ShownResult } from "../session/result-log.ts";
+import type { ShownResult } from "../history/result-log.ts";
 import { fileLine, linesOf } from "../session/show-message.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 

@@ -4,7 +4,7 @@ import type { View } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import type { ConversationSaver } from "./conversation-saver.ts";
 import type { DialogQueue } from "./dialog-queue.ts";
-import type { ResultLog } from "./result-log.ts";
+import type { ResultLog } from "../history/result-log.ts";
 import { showError } from "./show-error.ts";
 import type { SentRequest } from "../model/sent-request.ts";
 import type { Root } from "mcparley/client";

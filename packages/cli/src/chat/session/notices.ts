@@ -1,28 +1,37 @@
-import type { CatalogueChange, HostEvent, HostServer } from "@mcparley/host";
+import type { CatalogueChange, Host, HostEvent, HostServer } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import type { ServerOutputs } from "../servers/server-outputs.ts";
 import type { Chat } from "./chat.ts";
+import { unmatchedPatterns } from "../servers/tool-names.ts";
 
 interface NoticeSetting {
   /** The lowest level of log messages that are shown. */
   readonly logLevel: LoggingLevel;
   readonly isVerbose: boolean;
+  /** The patterns of `--allow`. Those that match nothing are reported when no server connects any more. */
+  readonly allow: readonly string[];
   /** The stderr of the servers that were started. */
   readonly outputs: ServerOutputs;
 }
 
 /** Returns a listener that shows the events of a host that a user must know: connections, changes, log messages and errors. */
 export function noticeListener(open: () => Chat | undefined, setting: NoticeSetting): (event: HostEvent) => void {
-  const { logLevel, isVerbose, outputs } = setting;
+  const { logLevel, isVerbose, outputs, allow } = setting;
   /** The notice of each server that was shown last. A failure that repeats is shown once. */
   const lastNotices = new Map<string, string>();
   const introducedServers = new Set<string>();
+  let hasCheckedPatterns = allow.length === 0;
   return (event) => {
     const chat = open();
     if (!chat) return;
+    if (!hasCheckedPatterns && isSettled(chat.host)) {
+      hasCheckedPatterns = true;
+      const texts = unmatchedPatterns(allow, chat.host.catalogue);
+      for (const text of texts) chat.terminal.note(chat.view.style.yellow(paragraph(visibleLine(text), chat.view)));
+    }
     if (event.type === "server") {
       chat.terminal.refresh();
       const { server, state, error } = event;
@@ -42,6 +51,14 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
     else if (event.type === "sign-in" && isVerbose) showDetail(event.server, event.step, chat);
     else if (event.type === "error" && isVerbose) showDetail(event.server, event.error.message, chat);
   };
+}
+
+/** Returns whether the definitions of all servers that can be used are in the catalogue. */
+function isSettled({ servers, catalogue }: Host): boolean {
+  return [...servers.values()].every(({ name, state, lists }) => {
+    if (state === "idle" || state === "connecting") return false;
+    return state !== "ready" || lists?.tools.length === 0 || catalogue.tools.some(({ server }) => server === name);
+  });
 }
 
 /** Returns a line about a request to the model that failed and is repeated. */

@@ -4,7 +4,7 @@ import { showSize } from "../../terminal/show-content.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import type { Chat } from "./chat.ts";
-import type { ResultFile, ShownResult } from "./result-log.ts";
+import type { ResultFile, ShownResult } from "../history/result-log.ts";
 
 /** Maximum lines of a result in the text of a chat, and maximum columns of each. */
 const mostLines = 12;

@@ -3,7 +3,7 @@ import type { CallToolResult } from "mcparley";
 import { readContent } from "mcparley/client";
 import { type Binary, binaryOf, isRepeatedBy, showContent, showJson } from "../../terminal/show-content.ts";
 import { styleFor } from "../../terminal/text.ts";
-import { partText } from "../history/message-text.ts";
+import { partText } from "./message-text.ts";
 
 /** A result of a tool, as a person sees it: complete, and not only the part that the model received. */
 export interface ShownResult {
