@@ -188,3 +188,38 @@ test("does not take typed or pasted text of a message for the answer", async () 
   await terminal.waitFor("Done.");
   expect(echoed(server)).toEqual([]);
 });
+
+test("checks edited arguments against the schema in the editor, and names the member", async () => {
+  const { terminal, send, answer, leave } = await openChat({
+    script: [say(toolCall("server__add", { a: 1, b: 2 })), say("Done.")],
+  });
+  await send("Add");
+  await answer(question, "e");
+  await terminal.waitForCursor(/^JSON > \{"a":1,"b":2\}$/);
+  terminal.key("ctrl-u");
+  await answer("JSON >", '{"a": "x", "b": 2}');
+  await terminal.waitFor(/^! a must be number/m);
+  await terminal.waitForCursor(/^JSON > \{"a": "x", "b": 2\}$/);
+  terminal.key("ctrl-u");
+  await answer("JSON >", '{"a": 4}');
+  await terminal.waitFor(/^! The object must have the property "b"\.$/m);
+  await terminal.waitForCursor(/^JSON > \{"a": 4\}$/);
+  terminal.key("ctrl-u");
+  await answer("JSON >", '{"a": 40, "b": 2}');
+  await answer(question, "y");
+  await terminal.waitFor('{"sum":42}');
+  expect(await leave()).toBe(0);
+});
+
+test("checks each argument of /call when it is typed", async () => {
+  const { terminal, send, answer, leave } = await openChat();
+  await send("/call add");
+  await answer("a (number, required):", "x");
+  await terminal.waitFor("a must be number");
+  await answer("a (number, required):", "1");
+  await answer("b (number, required):", "2");
+  await terminal.waitFor('{"sum":3}');
+  await send('/call add a:="x" b=2');
+  await terminal.waitFor("/a must be number");
+  expect(await leave()).toBe(0);
+});

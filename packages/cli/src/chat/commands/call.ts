@@ -3,6 +3,7 @@ import { Declined, type JsonObject } from "mcparley";
 import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
+import { memberProblems } from "../../terminal/questions/member-problems.ts";
 import type { Suggest } from "../../terminal/questions/prompter.ts";
 import { resolveReference, typesOf } from "../../commands/arguments/schema-types.ts";
 import { summarizeArguments } from "../../commands/output/schema-summary.ts";
@@ -41,9 +42,17 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
     isRequired: requiredNames.includes(argument.name),
   }));
   const suggestFor = (argument: string): Suggest | undefined => choices(schema, argument);
-  const answers = await askValues(values, { title: `Arguments of ${name}`, suggestFor }, chat);
-  const typedArguments = Object.entries(answers).map(([key, value]): TypedArgument => ({ key, form: "text", value }));
-  return toolArguments(tool, typedArguments);
+  const typed = (key: string, value: string): TypedArgument => ({ key, form: "text", value });
+  const { required: _, ...schemaOfOne } = schema;
+  const check = (argument: string, text: string): Promise<string[]> => {
+    const value = toolArguments({ ...tool, inputSchema: { ...schemaOfOne, type: "object" } }, [typed(argument, text)]);
+    return memberProblems(schema, value, argument);
+  };
+  const answers = await askValues(values, { title: `Arguments of ${name}`, suggestFor, check }, chat);
+  return toolArguments(
+    tool,
+    Object.entries(answers).map(([key, value]) => typed(key, value)),
+  );
 }
 
 /** Returns the menu for an argument with a list of values, or with yes and no. */

@@ -175,7 +175,11 @@ function withOptions(target: Target, { io, options }: StartSetting): Target {
 }
 
 function toEntry(target: Target, { maxReply, revision }: ChatOptions, stderr: (chunk: string) => void): ServerEntry {
-  const settings = { entry: target.origin?.entry, ...(revision !== undefined && { revision }) };
+  const chosenRevision = revision ?? target.revision;
+  const settings = {
+    entry: target.origin?.entry,
+    ...(chosenRevision !== undefined && { revision: chosenRevision }),
+  };
   if (target.kind === "url") {
     const { url, headers, connection } = target;
     const limits = maxReply === undefined ? {} : { limits: { message: maxReply } };
