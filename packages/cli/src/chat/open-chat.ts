@@ -73,6 +73,14 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
         if (!model) await manual.readRequests(() => host.run({ ...runOptions(openedChat), maxSteps: 1 }).finished);
         return recorder.last();
       },
+      async setRevision(name, revision) {
+        const { entry, storeRevision } = servers.find((server) => server.name === name)!;
+        const settings = typeof entry === "object" && "target" in entry ? entry : { target: entry };
+        const server = await host.add(name, { ...settings, revision });
+        await storeRevision?.(revision);
+        await server.connect();
+        return server;
+      },
       composedCall: undefined,
       interruptWork: undefined,
       draft: undefined,

@@ -1,6 +1,8 @@
 import type { CatalogueTool } from "@mcparley/host";
 import { Declined, type JsonObject } from "mcparley";
 import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
+import { Reported, exitCodeOf } from "../../commands/connection/report-error.ts";
+import { showError } from "../session/show-error.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { memberProblems } from "../../terminal/questions/member-problems.ts";
@@ -12,7 +14,7 @@ import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
 import { askValues } from "../session/ask-values.ts";
 import { type Chat, interruptible, storeConversation } from "../session/chat.ts";
 import { callLine, showForModel, showHint } from "../session/show-message.ts";
-import { activityText, queuedState } from "../session/turn.ts";
+import { activityText, queuedState, showCure } from "../session/turn.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 import { findTool, toolEntries } from "./lists.ts";
 
@@ -80,13 +82,18 @@ async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Pr
       conversation.callTool(name, args, { signal, onActivity: (activity) => showState(activityText(activity)) }),
     );
     if (outcome.status === "denied") throw new Declined(outcome.message);
-    if (outcome.status === "failed") throw outcome.error;
+    if (outcome.status === "failed") {
+      showError(outcome.error, chat);
+      showCure(name, outcome, chat);
+      throw new Reported(exitCodeOf(outcome.error));
+    }
     if (message?.role !== "user" || typeof message.content === "string") return;
     showForModel([message], chat);
     // The first part is the sentence about the call.
     const content = message.content.slice(1);
     const result = chat.results.add({ name, content, isError: outcome.result.isError === true }, outcome);
     showHint(result, result.sentBytes === undefined ? "nothing" : "part", chat);
+    showCure(name, outcome, chat);
     void storeConversation(chat);
   } finally {
     chat.composedCall = undefined;

@@ -102,3 +102,16 @@ test("the menu offers the actions, and then the servers with their state", async
   chat.press(keys.tab);
   await chat.waitForQuestion("> /servers reconnect notes");
 });
+
+test("connects a server again with another revision, and accepts the names of revisions only", async () => {
+  const chat = await openTestChat({ servers: { notes: notesServer().server } });
+  await chat.ready("notes");
+  await chat.expectRefusal("/servers revision notes", "Which revision?");
+  await chat.expectRefusal("/servers revision notes 2025-13-01", "is not a revision of the protocol");
+  await chat.type("/servers revision notes 2025-11-25");
+  await chat.waitForText("revision 2025-11-25");
+  await chat.type("/call search query=x");
+  await chat.waitForText("Found: x");
+  await chat.type("/servers revision notes auto");
+  await chat.waitForText("revision 2026-07-28");
+});

@@ -1,4 +1,4 @@
-import type { Conversation, Host, Run } from "@mcparley/host";
+import type { Conversation, Host, HostServer, Run } from "@mcparley/host";
 import type { CommandIo } from "../../terminal/io.ts";
 import type { View } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
@@ -34,6 +34,8 @@ export interface Chat {
   interruptWork: (() => boolean) | undefined;
   /** The text for the next input: one that could not be sent. */
   draft: string | undefined;
+  /** Connects a server again with a revision of the protocol, and stores it for later chats. */
+  setRevision(this: void, server: string, revision: string): Promise<HostServer>;
   /** Ends the chat after the present command. */
   leave(this: void): void;
 }

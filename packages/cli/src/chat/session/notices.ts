@@ -22,7 +22,8 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
   const { logLevel, isVerbose, outputs, allow } = setting;
   /** The notice of each server that was shown last. A failure that repeats is shown once. */
   const lastNotices = new Map<string, string>();
-  const introducedServers = new Set<string>();
+  /** The names of the entries of each server. Those of a server that is off, or that is replaced, remain. */
+  const knownEntries = new Map<string, Set<string>>();
   let hasCheckedPatterns = allow.length === 0;
   return (event) => {
     const chat = open();
@@ -42,9 +43,7 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
       showState(event, chat, outputs);
     } else if (event.type === "catalogue") {
       chat.terminal.refresh();
-      // The first definitions of a server are counted by the notice of its connection.
-      if (introducedServers.has(event.change.server)) showChange(event.change, chat);
-      introducedServers.add(event.change.server);
+      showChange(event.change, knownEntries, chat);
     } else if (event.type === "log") showLog(event, chat, logLevel);
     else if (event.type === "updated") showUpdate(event, chat);
     else if (event.type === "retry") chat.terminal.note(chat.view.style.yellow(retryText(event)));
@@ -93,9 +92,22 @@ function showDetail(server: string | undefined, text: string, { terminal, view }
   terminal.note(view.style.dim(origin + printable(withOptionNames(text))));
 }
 
-function showChange({ server, added, removed, changed }: CatalogueChange, { terminal, view }: Chat): void {
+/**
+ * Shows the change of a server. The first definitions of a server are counted by the notice of its connection. Those that disappear because
+ * the user turned the server off, and return later, are no change.
+ */
+function showChange(
+  { server, added, removed, changed }: CatalogueChange,
+  knownEntries: Map<string, Set<string>>,
+  { terminal, view, host }: Chat,
+): void {
+  const state = host.servers.get(server)?.state;
+  if (state === undefined || state === "disabled") return;
+  const known = knownEntries.get(server);
+  const newNames = known ? added.filter((name) => !known.has(name)) : [];
+  knownEntries.set(server, new Set([...(known ?? []), ...added].filter((name) => !removed.includes(name))));
   const parts = [
-    ["new", added],
+    ["new", newNames],
     ["removed", removed],
     ["changed", changed],
   ] as const;

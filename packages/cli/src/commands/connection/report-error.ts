@@ -158,7 +158,12 @@ const cannotAskTexts: readonly RegExp[] = [
  */
 function cannotAsk(error: unknown): boolean {
   const isFromServer = error instanceof ToolError || error instanceof ProtocolError;
-  return isFromServer && cannotAskTexts.some((text) => text.test(error.message.slice(0, 4_000)));
+  return isFromServer && saysCannotAsk(error.message);
+}
+
+/** Returns whether an error text of a server says that it cannot send input requests. */
+export function saysCannotAsk(text: string): boolean {
+  return cannotAskTexts.some((pattern) => pattern.test(text.slice(0, 4_000)));
 }
 
 /** Whether a server refused a request because the client lacks a capability. Earlier revisions have no specific code. */
