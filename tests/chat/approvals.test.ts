@@ -129,6 +129,34 @@ test("allows later calls of a tool always, also after a restart, until its defin
   expect(echoed(server)).toEqual(["a", "a"]);
 });
 
+test("shows a call as queued until it is asked for or sent, and never as running before", async () => {
+  const server = stdioTestServer();
+  const calls = ["a", "b"].map((folder) => toolCall("server__delete_all", { folder }));
+  const slow = toolCall("server__slow", { interval: 10 });
+  const chat = await openChat({
+    server,
+    args: ["--allow", "slow"],
+    script: [say(...calls), say("Deleted."), say(slow), say("Stopped.")],
+  });
+  const { terminal, send, answer } = chat;
+  await send("Delete both");
+  await answer(question, "y");
+  await terminal.waitFor("Deleted all files of");
+  await terminal.waitFor(/^server__delete_all: waits for your approval/m);
+  await answer(question, "y");
+  await terminal.waitFor("Deleted.");
+  await send("Work");
+  await terminal.waitFor(/^server__slow: \d+ step/m);
+  terminal.key("ctrl-c");
+  await terminal.waitFor("Stopped.");
+  const states = [...terminal.raw().matchAll(/server__delete_all: ([a-z ]+)/g)].map(([, state = ""]) => state.trim());
+  expect(states.indexOf("running")).toBeGreaterThan(states.indexOf("waits for your approval"));
+  // While the first call is asked for, the second one is queued.
+  expect(terminal.raw()).toMatch(/waits for your approval \(Ctrl-C cancels\)[^w]{0,40}server__delete_all: queued/);
+  // A call that a rule allows has no question.
+  expect(terminal.raw()).toContain("server__slow: running");
+});
+
 test("asks for each of several calls, one after the other", async () => {
   const server = stdioTestServer();
   const calls = say(toolCall("server__echo", { text: "a" }), toolCall("server__echo", { text: "b" }));
@@ -159,4 +187,39 @@ test("does not take typed or pasted text of a message for the answer", async () 
   await answer("Reason for the model (Enter: none) >", "stop");
   await terminal.waitFor("Done.");
   expect(echoed(server)).toEqual([]);
+});
+
+test("checks edited arguments against the schema in the editor, and names the member", async () => {
+  const { terminal, send, answer, leave } = await openChat({
+    script: [say(toolCall("server__add", { a: 1, b: 2 })), say("Done.")],
+  });
+  await send("Add");
+  await answer(question, "e");
+  await terminal.waitForCursor(/^JSON > \{"a":1,"b":2\}$/);
+  terminal.key("ctrl-u");
+  await answer("JSON >", '{"a": "x", "b": 2}');
+  await terminal.waitFor(/^! a must be number/m);
+  await terminal.waitForCursor(/^JSON > \{"a": "x", "b": 2\}$/);
+  terminal.key("ctrl-u");
+  await answer("JSON >", '{"a": 4}');
+  await terminal.waitFor(/^! The object must have the property "b"\.$/m);
+  await terminal.waitForCursor(/^JSON > \{"a": 4\}$/);
+  terminal.key("ctrl-u");
+  await answer("JSON >", '{"a": 40, "b": 2}');
+  await answer(question, "y");
+  await terminal.waitFor('{"sum":42}');
+  expect(await leave()).toBe(0);
+});
+
+test("checks each argument of /call when it is typed", async () => {
+  const { terminal, send, answer, leave } = await openChat();
+  await send("/call add");
+  await answer("a (number, required):", "x");
+  await terminal.waitFor("a must be number");
+  await answer("a (number, required):", "1");
+  await answer("b (number, required):", "2");
+  await terminal.waitFor('{"sum":3}');
+  await send('/call add a:="x" b=2');
+  await terminal.waitFor("/a must be number");
+  expect(await leave()).toBe(0);
 });

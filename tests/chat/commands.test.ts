@@ -168,3 +168,36 @@ test("saves the conversation in both forms, starts a new one, and quits", async 
   // The new conversation is empty, so there is none to continue.
   expect(terminal.screen()).not.toContain("--resume");
 });
+
+test("keeps a command that failed in the history, and not in the input", async () => {
+  const server = stdioTestServer();
+  const { terminal, send, idle, leave } = await openChat({ server });
+  await send("/call echo texd=a");
+  await terminal.waitFor('has no argument "texd"');
+  await send("/call echo text=second");
+  await terminal.waitFor(/^second$/m);
+  await idle();
+  terminal.key("up");
+  await terminal.waitForCursor(/^> \/call echo text=second$/);
+  terminal.key("up");
+  await terminal.waitForCursor(/^> \/call echo texd=a$/);
+  terminal.key("ctrl-c");
+  expect(await leave()).toBe(0);
+});
+
+test("finds a tool by each of its names, and reads JSON in arguments as JSON", async () => {
+  const { terminal, send, leave } = await openChat({ args: ["--allow", "server__echo", "--allow", "server:ecko"] });
+  await terminal.waitFor('--allow "server:ecko" matches no tool. Did you mean "server:echo"?');
+  expect(terminal.screen()).not.toContain('"server__echo" matches');
+  for (const name of ["server:echo", "server__echo", "server/echo", "echo"]) {
+    await send(`/call ${name} text:="by ${name}"`);
+    await terminal.waitFor(new RegExp(`^by ${name}$`, "m"));
+  }
+  await send("/tools server:echo");
+  await terminal.waitFor("The definition for the model:");
+  await send('/call task note={"a":"b c"} steps:=1');
+  await terminal.waitFor('The tool "task" has no argument "note".');
+  await send('/call echo text={"a":"it\'s b"}');
+  await terminal.waitFor(/^\{"a":"it's b"\}$/m);
+  expect(await leave()).toBe(0);
+});

@@ -79,6 +79,45 @@ test("shows and edits wide characters and emoji", async () => {
   expect(rawControls(terminal.raw())).toEqual([]);
 });
 
+test("Backspace deletes what a person sees as one character", async () => {
+  const { terminal, send, leave } = await openChat({ script: [say("One.")] });
+  await terminal.type("a👨‍👩‍👧🇩🇪e\u0301");
+  await terminal.waitFor("> a👨‍👩‍👧🇩🇪e\u0301");
+  terminal.key("backspace");
+  await terminal.waitForCursor(/^> a👨‍👩‍👧🇩🇪$/u);
+  terminal.key("left");
+  terminal.key("backspace");
+  await terminal.waitFor(/^> a🇩🇪$/mu);
+  expect(terminal.cursor().column).toBe(3);
+  terminal.key("delete");
+  await terminal.waitForCursor(/^> a$/);
+  terminal.key("backspace");
+  await send("Hi");
+  await terminal.waitFor("One.");
+  expect(await leave()).toBe(0);
+});
+
+test("draws the input at the first row again without an erasure that fills the history of tmux", async () => {
+  const { terminal, idle, leave } = await openChat({ rows: 12 });
+  const erasures: string[] = [];
+  const record = (): boolean => {
+    const { cursorX, cursorY } = terminal.emulator.buffer.active;
+    if (cursorX === 0 && cursorY === 0) erasures.push("at the first cell");
+    return false;
+  };
+  terminal.key("ctrl-l");
+  await terminal.waitFor(() => terminal.cursor().row <= 1);
+  terminal.emulator.parser.registerCsiHandler({ final: "J" }, record);
+  await terminal.type("/ser");
+  await terminal.waitFor(/^\* \/servers/m);
+  terminal.key("ctrl-u");
+  await idle();
+  expect(terminal.screen()).not.toContain("/servers");
+  expect(terminal.screen().split("\n")).toHaveLength(2);
+  expect(erasures).toEqual([]);
+  expect(await leave()).toBe(0);
+});
+
 test("works with TERM=dumb without any control sequence", async () => {
   const server = stdioTestServer();
   const { terminal } = await openChat({

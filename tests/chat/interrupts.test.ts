@@ -36,6 +36,8 @@ test("cancels the call, then the turn, and then leaves", async () => {
   ).disconnected;
   await idle();
   terminal.key("ctrl-c");
+  await terminal.waitFor("Press Ctrl-C again within 2 seconds to leave.");
+  terminal.key("ctrl-c");
   expect(await terminal.exit).toEqual({ code: 0, signal: undefined });
   expect(terminal.screen()).toMatch(/Continue this conversation with: mcparley chat --resume \w{10}$/m);
   await expectNoProcess(terminal);
@@ -77,8 +79,8 @@ test("stops an answer that has not begun, and offers its message again", async (
   await idle();
 });
 
-test("empties a typed text with Ctrl-C, and leaves at an empty one", async () => {
-  const { terminal, idle } = await openChat();
+test("empties a typed text with Ctrl-C, and leaves with two at an empty one", async () => {
+  const { terminal, idle, send } = await openChat();
   await terminal.type("half a mess");
   terminal.key("ctrl-c");
   await idle();
@@ -86,7 +88,16 @@ test("empties a typed text with Ctrl-C, and leaves at an empty one", async () =>
   await terminal.waitFor(/^\* \/help/m);
   terminal.key("ctrl-c");
   await idle();
+  expect(terminal.screen()).not.toContain("to leave");
   terminal.key("ctrl-c");
+  await terminal.waitFor("Press Ctrl-C again within 2 seconds to leave.");
+  // The chat goes on, and a Ctrl-C with another effect does not count.
+  await send("/roots");
+  await terminal.waitFor("No folder is shared with servers.");
+  await terminal.type("text");
+  terminal.key("ctrl-c");
+  await idle();
+  terminal.press("\u0003\u0003");
   expect(await terminal.exit).toEqual({ code: 0, signal: undefined });
   await expectNoProcess(terminal);
 });

@@ -57,7 +57,7 @@ test("filters the menu while typing, and completes with Tab", async () => {
   const { terminal } = await openChat();
   await terminal.type("/mode");
   // Descriptions are searched too.
-  await terminal.waitFor(/^\* \/why +show what the model was sent/m);
+  await terminal.waitFor(/^ {2}\/why +show what the model was sent/m);
   terminal.key("ctrl-u");
   await terminal.type("/too");
   await terminal.waitFor(/^\* \/tools /m);
@@ -158,4 +158,25 @@ test("offers the earlier texts with the arrow keys", async () => {
   await terminal.waitForCursor(/^> first text$/);
   terminal.key("down");
   await terminal.waitForCursor(/^> second text$/);
+});
+
+test("Enter submits a text that matches only descriptions of the menu", async () => {
+  const { terminal, idle, leave } = await openChat();
+  await idle();
+  await terminal.type("/model");
+  // The description of /why has the word.
+  await terminal.waitFor(/^ {2}\/why /m);
+  terminal.key("enter");
+  await terminal.waitFor("There is no command or prompt /model.");
+  await idle();
+  await terminal.type("Buy @milk");
+  terminal.key("enter");
+  await terminal.waitFor(/^\[user\]\nBuy @milk$/m);
+  await idle();
+  await terminal.type("/rev");
+  await terminal.waitFor(/^\* \/server:review/m);
+  terminal.key("enter");
+  await terminal.waitForCursor(/^> \/server:review$/);
+  terminal.key("ctrl-c");
+  expect(await leave()).toBe(0);
 });

@@ -23,7 +23,7 @@ export interface Chat {
   readonly send: (text: string) => Promise<void>;
   /** Waits for an empty question that ends with a prompt, pastes the answer, and presses Enter. */
   readonly answer: (prompt: string, text: string) => Promise<void>;
-  /** Waits for a text and for the input with the text that could not be sent, and empties the input. */
+  /** Waits for a text and for the input, and empties it: a message that could not be sent is in it, and a command is not. */
   readonly refused: (reason: string | RegExp) => Promise<string>;
   /** Waits for the empty input of the chat. */
   readonly idle: () => Promise<string>;
@@ -69,8 +69,8 @@ function chatOn(terminal: Terminal, endpoint: ScriptedEndpoint | undefined): Cha
     answer: (prompt, text) => submit(prompt.trimEnd(), text),
     refused: async (reason) => {
       await terminal.waitFor(reason);
-      const screen = await terminal.waitFor(() => atCursor(terminal).startsWith("> "));
-      terminal.key("ctrl-c");
+      const screen = await terminal.waitFor(() => atCursor(terminal).startsWith(">"));
+      if (atCursor(terminal) !== ">") terminal.key("ctrl-c");
       await idle();
       return screen;
     },

@@ -15,6 +15,8 @@ interface TestServerOptions {
   readonly revision?: "2025-11-25" | "2026-07-28";
   /** Whether a tool has hostile characters in its name and description. Default: false. */
   readonly hasHostileNames?: boolean;
+  /** Whether a tool fails on 2026-07-28, because it cannot ask its user there. Default: false. */
+  readonly hasLegacyQuestions?: boolean;
 }
 
 /** An event that the server has recorded: `started` with its `pid`, `cancelled`, `answered` and others. */
@@ -82,8 +84,12 @@ async function startHttp([file, ...args]: StdioTestServer["command"], port: stri
   return { url: first.value, kill };
 }
 
-function flagsOf({ revision, hasHostileNames = false }: TestServerOptions): string[] {
-  return [...(revision === undefined ? [] : ["--revision", revision]), ...(hasHostileNames ? ["--hostile-names"] : [])];
+function flagsOf({ revision, hasHostileNames, hasLegacyQuestions }: TestServerOptions): string[] {
+  return [
+    ...(revision === undefined ? [] : ["--revision", revision]),
+    ...(hasHostileNames ? ["--hostile-names"] : []),
+    ...(hasLegacyQuestions ? ["--legacy-questions"] : []),
+  ];
 }
 
 function readEvents(file: string): ServerEvent[] {

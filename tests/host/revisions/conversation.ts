@@ -21,7 +21,7 @@ const without = (capability: string, ...revisions: readonly string[]): NonNullab
   revisions.map((upTo) => ({ upTo, expected: [lacks(capability, upTo)] }));
 
 /** Returns the activities of a call, each in a few words. */
-function brief(activity: CallActivity): string {
+function brief(activity: Exclude<CallActivity, { type: "sent" }>): string {
   if (activity.type === "progress") return JSON.stringify(activity.progress);
   if (activity.type === "task") return `task ${activity.task.status}`;
   if (activity.type === "usage") return `usage of ${activity.usage.server}`;
@@ -32,7 +32,11 @@ function brief(activity: CallActivity): string {
 async function observe({ call, questions }: Stage, tool: string): Promise<string[]> {
   questions.length = 0;
   const activities: string[] = [];
-  const outcome = await call(tool, {}, (activity) => activities.push(brief(activity)));
+  // Each call is sent.
+  const onActivity = (activity: CallActivity): void => {
+    if (activity.type !== "sent") activities.push(brief(activity));
+  };
+  const outcome = await call(tool, {}, onActivity);
   return [outcome, ...activities, ...questions];
 }
 
@@ -209,7 +213,9 @@ export const conversation: readonly Exchange[] = [
     async run({ host, call }) {
       const calling = new AbortController();
       const reason = new Error("The user has cancelled.");
-      const onActivity = (): void => calling.abort(reason);
+      const onActivity = ({ type }: CallActivity): void => {
+        if (type === "progress") calling.abort(reason);
+      };
       const outcome = host.callTool("workshop__wait", {}, { signal: calling.signal, onActivity });
       const rejected = await outcome.catch((error: unknown) => error === reason);
       await expect.poll(() => call("cancellations")).toBe("1");

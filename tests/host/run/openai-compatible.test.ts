@@ -144,8 +144,11 @@ test("calls tools of two servers in several steps, with edited arguments and a f
       ]);
       const activities = events.flatMap((event) => (event.type === "activity" ? [event.activity] : []));
       expect(activities).toMatchObject([
+        { type: "sent" },
+        { type: "sent" },
         { type: "approval", state: "waiting" },
         { type: "approval", state: "approved" },
+        { type: "sent" },
         { type: "input-request", kind: "form", state: "waiting" },
         { type: "input-request", kind: "form", state: "answered" },
       ]);

@@ -138,6 +138,7 @@ export const waysOut: {
   },
   activity: {
     approval: "has the state of a question",
+    sent: "has no members",
     "input-request": "has the state of a question",
     progress: "secrets",
     task: "leaves by the function that reports progress",

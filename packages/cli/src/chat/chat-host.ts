@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Host, type HostOptions, type LanguageModel, type Renderer, type Rule, createHost } from "@mcparley/host";
+import { type Host, type HostOptions, type LanguageModel, type Renderer, createHost } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
 import { type CommandIo, version } from "../terminal/io.ts";
 import type { ChatOptions } from "../commands/chat.ts";
@@ -11,6 +11,7 @@ import type { StoredChat } from "./history/chat-file.ts";
 import type { ChatHistory } from "./history/stored-chats.ts";
 import type { ChosenModel } from "./model/open-model.ts";
 import type { ChatServer } from "./servers/chat-servers.ts";
+import { allowRules } from "./servers/tool-names.ts";
 import type { ServerOutputs } from "./servers/server-outputs.ts";
 
 /** The parts of a chat that exist before its terminal is opened. */
@@ -49,23 +50,25 @@ interface HostParts {
  */
 export async function chatHost(chat: ChatSetting, { note, signIn, ...parts }: HostParts): Promise<Host> {
   const { io, options, servers, model } = chat;
-  return createHost({
+  let host: Host | undefined;
+  host = await createHost({
     servers: Object.fromEntries(servers.map(({ name, entry }) => [name, entry])),
     info: { name: "mcparley", version },
     provider: model?.schemas ?? "common",
     folder: join(configFolder(io), "host"),
     roots: options.root.map((folder) => readRoot(folder, io)),
-    policy: { trust: "configured", review: "changes", rules: options.allow.map(allowRule) },
+    policy: {
+      trust: "configured",
+      review: "changes",
+      // They are read for each call, and the catalogue changes.
+      get rules() {
+        return allowRules(options.allow, host?.catalogue);
+      },
+    },
     credentials: await openStorage(credentialsPlace(io, options.keychain), { note }),
     authorization: { offlineAccess: !options.noOffline, ...(options.dpop && { dpop: true }) },
     ...(signIn && { signIn }),
     ...parts,
   });
-}
-
-/** Returns the rule of `--allow`: `NAME` or `SERVER:NAME`. */
-function allowRule(text: string): Rule {
-  const colon = text.indexOf(":");
-  const tool = text.slice(colon + 1);
-  return { decision: "allow", tool, ...(colon >= 0 && { server: text.slice(0, colon) }) };
+  return host;
 }

@@ -165,5 +165,7 @@ test("Ctrl-C in a dumb terminal cancels the call, then the turn, and then leaves
   chat.io.pressCtrlC();
   await chat.io.seen("Stopped.");
   chat.io.pressCtrlC();
+  await chat.io.seen("Press Ctrl-C again within 2 seconds to leave.");
+  chat.io.pressCtrlC();
   expect(await chat.exit).toBe(0);
 });

@@ -8,7 +8,7 @@ import { openChat } from "./open-chat.ts";
 import type { Chat } from "./session/chat.ts";
 import { DialogQueue } from "./session/dialog-queue.ts";
 import { showError } from "./session/show-error.ts";
-import { submit, submitData } from "./submit.ts";
+import { isCommand, submit, submitData } from "./submit.ts";
 import { messageMenu } from "./suggestions.ts";
 import { showForModel } from "./session/show-message.ts";
 import type { StoredChat } from "./history/chat-file.ts";
@@ -17,6 +17,9 @@ import { visibleLine } from "../terminal/text.ts";
 import { PlainTerminal } from "../terminal/interactive/plain-terminal.ts";
 import { RichTerminal } from "../terminal/interactive/rich-terminal.ts";
 import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
+
+/** Milliseconds in which a second Ctrl-C leaves. */
+const confirmationTime = 2_000;
 
 /** Runs a chat with the user until the user leaves or the input ends. Returns the exit code. */
 export async function runInteractive(
@@ -27,11 +30,17 @@ export async function runInteractive(
   const leaving = new AbortController();
   const leave = (): void => leaving.abort(new Error("The user left the chat."));
   let chat: Chat | undefined;
-  // Ctrl-C cancels the work that runs, empties the input, closes a question, and then leaves.
+  let endConfirmation: (() => void) | undefined;
+  // Ctrl-C cancels the work that runs, empties the input, or closes a question. A second one without such an effect leaves.
   const interrupt = (): void => {
+    const isConfirmed = endConfirmation !== undefined;
+    endConfirmation?.();
+    endConfirmation = undefined;
     if (chat?.interruptWork?.()) return;
     if (!chat?.interruptWork && (terminal.clearInput() || dialogs.dismiss())) return;
-    leave();
+    if (isConfirmed || !chat || !io.isTerminal.stdin) return leave();
+    terminal.note(chat.view.style.dim("Press Ctrl-C again within 2 seconds to leave."));
+    endConfirmation = io.schedule(confirmationTime, () => (endConfirmation = undefined));
   };
   // Menus and a status need a cursor that can be moved.
   const isRich = io.isTerminal.stdin && io.isTerminal.stdout && io.env.TERM !== "dumb";
@@ -58,6 +67,7 @@ export async function runInteractive(
     showResume(chat, setting);
     return code;
   } finally {
+    endConfirmation?.();
     terminal.close();
     stopListening();
     await chat?.host.close();
@@ -139,7 +149,7 @@ async function nextMessage(chat: Chat, leaving: AbortSignal): Promise<string | u
   }
 }
 
-/** Runs a text, and returns its exit code. Shows an error; the text is then offered again. */
+/** Runs a text, and returns its exit code. Shows an error. A message is then offered again; a command is in the history. */
 async function tryToSubmit(text: string, chat: Chat, isData = false): Promise<number> {
   try {
     return await (isData ? submitData(text, chat) : submit(text, chat));
@@ -150,7 +160,7 @@ async function tryToSubmit(text: string, chat: Chat, isData = false): Promise<nu
       return exitCodes.ok;
     }
     showError(error, chat);
-    if (chat.terminal.isRich) chat.draft = text;
+    if (chat.terminal.isRich && !isCommand(text)) chat.draft = text;
     return exitCodeOf(error);
   }
 }

@@ -10,6 +10,7 @@ import { chatSignIn, renewalRefusals } from "./servers/sign-in.ts";
 import { type Chat, runOptions } from "./session/chat.ts";
 import { ConversationSaver, restoredConversation } from "./session/conversation-saver.ts";
 import type { DialogQueue } from "./session/dialog-queue.ts";
+import { ResultLog } from "./history/result-log.ts";
 import { noticeListener } from "./session/notices.ts";
 import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
 
@@ -36,7 +37,7 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
   const { talk } = dialogs;
   const { listen, reasonOf } = renewalRefusals(servers);
   const { verbose, logLevel = verbose ? "debug" : "warning" } = options;
-  const notify = noticeListener(() => chat, { logLevel, isVerbose: verbose, outputs });
+  const notify = noticeListener(() => chat, { logLevel, isVerbose: verbose, outputs, allow: options.allow });
   const host = await chatHost(setting, {
     model: recorder.model,
     renderer: isAttended
@@ -64,11 +65,20 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
       },
       conversation,
       saver: new ConversationSaver({ ...setting, model: model?.name }),
+      results: new ResultLog(),
       roots: options.root.map((folder) => readRoot(folder, io)),
       sentRequest: async () => {
         // Without a model, a run whose answer is empty shows what would be sent.
         if (!model) await manual.readRequests(() => host.run({ ...runOptions(openedChat), maxSteps: 1 }).finished);
         return recorder.last();
+      },
+      async setRevision(name, revision) {
+        const { entry, storeRevision } = servers.find((server) => server.name === name)!;
+        const settings = typeof entry === "object" && "target" in entry ? entry : { target: entry };
+        const server = await host.add(name, { ...settings, revision });
+        await storeRevision?.(revision);
+        await server.connect();
+        return server;
       },
       composedCall: undefined,
       interruptWork: undefined,

@@ -6,6 +6,7 @@ import { type ScriptSetting, runScript } from "./script/run-script.ts";
 import type { StartSetting } from "./servers/chat-servers.ts";
 import { retryText } from "./session/notices.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
+import { unmatchedPatterns } from "./servers/tool-names.ts";
 import { findMentions } from "./session/mentions.ts";
 import { ConversationSaver, restoredConversation } from "./session/conversation-saver.ts";
 import { withTarget } from "../targets/known-target.ts";
@@ -29,6 +30,11 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
     const saver = new ConversationSaver({ history, resumedChat, model: model.name, targets });
     const message = await readMessage(prompt, { host, setting });
     await attachMentions(prompt, { host, conversation, signal: stop.signal });
+    if (options.allow.length > 0) {
+      await host.ready({ signal: stop.signal });
+      for (const text of unmatchedPatterns(options.allow, host.catalogue))
+        screen.noteParagraph(text, screen.err.style.yellow);
+    }
     const { exitCode } = await runScript({
       host,
       conversation,

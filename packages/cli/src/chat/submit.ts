@@ -15,12 +15,20 @@ import { showError } from "./session/show-error.ts";
 import { showForModel } from "./session/show-message.ts";
 import { type SentText, runTurn } from "./session/turn.ts";
 
+/** A command or a prompt: its name, and the words after it. */
+const commandForm = /^\/(\S+)\s*(.*)$/s;
+
+/** Returns whether a text is a command or a prompt, and not a message. */
+export function isCommand(text: string): boolean {
+  return commandForm.test(text);
+}
+
 /**
  * Runs a text that the user submitted: a command, a prompt of a server, or a message. Throws if it could not be sent; the conversation
  * is then as before, except for resources that were attached. Returns the exit code of the model's turn, or 0.
  */
 export async function submit(text: string, chat: Chat): Promise<number> {
-  const [, name, words = ""] = /^\/(\S+)\s*(.*)$/s.exec(text) ?? [];
+  const [, name, words = ""] = commandForm.exec(text) ?? [];
   if (name === undefined) return sendMessage(text, chat);
   const command = chatCommands.get(name);
   if (command) {

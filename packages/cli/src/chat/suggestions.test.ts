@@ -27,10 +27,18 @@ test("/ offers the commands and the prompts of the servers, with the first one s
 test("finds entries also by a part of their name and by their description", async () => {
   const chat = await openNotes();
   chat.press("/mariz");
-  await chat.waitForText("* /notes:summarize");
+  await chat.waitForText("  /notes:summarize");
   for (const _ of "mariz") chat.press(keys.backspace);
   chat.press("plans");
+  await chat.waitForText("  /notes:daily");
+  // Such an entry is chosen with Tab or the arrows. Enter submits the text.
+  chat.press(keys.enter);
+  await chat.waitForText("There is no command or prompt /plans.");
+  await chat.idle();
+  chat.press("/dai");
   await chat.waitForText("* /notes:daily");
+  chat.press(keys.enter);
+  await chat.waitForQuestion("> /notes:daily");
 });
 
 test("@ offers the resources and templates, after the start of a word", async () => {

@@ -1,7 +1,7 @@
 import type { Catalogue } from "@mcparley/host";
 import type { Menu, MenuEntry, Suggest } from "../terminal/questions/prompter.ts";
 import { chatCommands } from "./commands/commands.ts";
-import { matching } from "./commands/command.ts";
+import { nameMenu } from "./commands/command.ts";
 import type { Chat } from "./session/chat.ts";
 import { mentionText } from "./session/mentions.ts";
 
@@ -26,7 +26,7 @@ function commandMenu(query: string, replaces: number, catalogue: Catalogue): Men
     value: `/${name}`,
     ...(prompt.description !== undefined && { detail: prompt.description }),
   }));
-  return { entries: matching([...commands, ...prompts], query), replaces, isPreselected: true };
+  return nameMenu([...commands, ...prompts], query, replaces);
 }
 
 function resourceMenu(query: string, replaces: number, { resources, templates }: Catalogue): Menu {
@@ -34,7 +34,7 @@ function resourceMenu(query: string, replaces: number, { resources, templates }:
     ...resources.map(({ server, resource }) => resourceEntry(server, resource.uri, resource)),
     ...templates.map(({ server, template }) => resourceEntry(server, template.uriTemplate, template)),
   ];
-  return { entries: matching(entries, query), replaces, isPreselected: true };
+  return nameMenu(entries, query, replaces);
 }
 
 function resourceEntry(

@@ -8,7 +8,6 @@ import {
   wellFormedJson,
 } from "mcparley";
 import { matchesGlob } from "@mcparley/internal/glob";
-import { withSortedMembers } from "@mcparley/internal/sorted-members";
 import { readContent } from "mcparley/client";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
@@ -17,7 +16,7 @@ import { isObject } from "@mcparley/internal/is-object";
 import { jsonText } from "../terminal/json-text.ts";
 import { allowCure } from "./connection/allow-cure.ts";
 import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";
-import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
+import { binaryOf, isRepeatedBy, showContent, showJson } from "../terminal/show-content.ts";
 import { saveOutput } from "./output/save-output.ts";
 import { whyUnasked } from "../terminal/questions/prompter.ts";
 import { type OptionValues, options, texts } from "../terminal/options.ts";
@@ -194,7 +193,7 @@ function errorText({ content }: CallToolResult): string {
  * If both differ, only `--json` shows the structured content.
  */
 function resultText({ content, structuredContent }: CallToolResult, view: View): string {
-  const shownContent = content.filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent));
+  const shownContent = content.filter((block) => block.type !== "text" || !isRepeatedBy(structuredContent, block.text));
   const blocks = shownContent.map((block) => showContent(block, view));
   if (structuredContent === undefined) return blocks.join("\n");
   if (!shownContent.some((block) => block.type === "text")) {
@@ -202,18 +201,4 @@ function resultText({ content, structuredContent }: CallToolResult, view: View):
   }
   if (view.terminal) blocks.push(view.style.dim("[The result also has structured content: --json shows it.]"));
   return blocks.join("\n");
-}
-
-function mirrors(text: string, structuredContent: unknown): boolean {
-  if (structuredContent === undefined) return false;
-  try {
-    return canonical(JSON.parse(text)) === canonical(structuredContent);
-  } catch {
-    return false;
-  }
-}
-
-/** Returns JSON with sorted members, for comparison. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => (isObject(member) ? withSortedMembers(member) : member));
 }

@@ -11,6 +11,10 @@ export type CallActivity =
       /** The state of the question. */
       readonly state: "waiting" | "approved" | "denied";
     }
+  /** The call is allowed, and its request is sent. */
+  | {
+      readonly type: "sent";
+    }
   | {
       readonly type: "input-request";
       /** The kind of the input request. */

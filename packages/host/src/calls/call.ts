@@ -75,7 +75,7 @@ export function createCall({ serverOf, userTextWithoutSecrets }: CallParts): Cal
   };
 }
 
-/** Sends the request of an allowed call, and reports its progress. */
+/** Sends the request of an allowed call, and reports its start and its progress. */
 function sendTo<T>(server: CalledServer, { send }: CallSteps<T>, call: ActiveCall): Promise<T> {
   const { signal } = call;
   call.isAllowed = true;
@@ -86,7 +86,10 @@ function sendTo<T>(server: CalledServer, { send }: CallSteps<T>, call: ActiveCal
     logLevel: "info",
     onProgress: (progress) => call.report({ type: "progress", progress }),
   };
-  return server.use((client) => send(client, options, server.secrets.originalOf), signal);
+  return server.use((client) => {
+    call.report({ type: "sent" });
+    return send(client, options, server.secrets.originalOf);
+  }, signal);
 }
 
 /** Returns the message about a server that cannot be called. */

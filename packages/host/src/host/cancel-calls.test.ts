@@ -48,10 +48,11 @@ test.each(["2025-11-25", "2026-07-28"])(
     const run = host.run({ messages });
     const activities: CallActivity[] = [];
     for await (const event of run) {
-      if (event.type === "activity" && activities.push(event.activity) === 1) expect(run.cancelCalls()).toBe(1);
+      if (event.type === "activity" && activities.push(event.activity) === 2) expect(run.cancelCalls()).toBe(1);
     }
     expect((await run.finished).reason).toBe("answered");
     expect(activities).toEqual([
+      { type: "sent" },
       { type: "input-request", kind: "form", state: "waiting" },
       { type: "input-request", kind: "form", state: "declined" },
     ]);

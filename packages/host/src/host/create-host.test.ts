@@ -65,6 +65,7 @@ test("runs the model with the tools and the accepted instructions of the servers
     "step",
     "usage",
     "call",
+    "activity",
     "result",
     "step",
     "text",

@@ -29,7 +29,11 @@ test("a call of the user is asked for with the user as the requester, and its re
   const { outcome } = await conversation.callTool("sums__add", { a: 1, b: 2 }, { onActivity });
   expect(outcome.status).toBe("result");
   expect(approve.mock.calls.map(([{ origin }]) => origin.by)).toEqual(["user"]);
-  expect(activities.map((activity) => "state" in activity && activity.state)).toEqual(["waiting", "approved"]);
+  expect(activities).toEqual([
+    { type: "approval", state: "waiting" },
+    { type: "approval", state: "approved" },
+    { type: "sent" },
+  ]);
   await host.run({ conversation }).finished;
   expect(JSON.stringify(model.requests[0])).toMatch(/The user called the tool sums__add.*The sum is 3\./);
   await host.close();

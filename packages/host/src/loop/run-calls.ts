@@ -63,50 +63,57 @@ async function runCall(call: ReadCall, parts: OneCallParts): Promise<ToolResultP
   if (parts.stop.reason !== undefined) return skippedResult(call, stopText(parts.stop.reason));
   const server = target.kind === "tool" ? target.tool.server : undefined;
   parts.emit({ type: "call", callId, name: call.shownName, server, arguments: call.arguments });
-  const result = await resultOf(call, parts).catch((error: unknown) => {
+  const { result, outcome } = await resultOf(call, parts).catch((error: unknown): CallEnd => {
     const effect = server === undefined ? "" : " The server may have run it.";
-    return hostResult({ callId, name }, `The call failed.${effect} ${toError(error).message}`);
+    return { result: hostResult({ callId, name }, `The call failed.${effect} ${toError(error).message}`) };
   });
-  parts.emit({ type: "result", callId, result });
+  parts.emit({ type: "result", callId, result, ...(outcome && { outcome }) });
   return result;
 }
 
-async function resultOf(call: ReadCall, parts: OneCallParts): Promise<ToolResultPart> {
+/** The end of a call: its result for the model, and its outcome if a server was called. */
+interface CallEnd {
+  readonly result: ToolResultPart;
+  readonly outcome?: ToolOutcome;
+}
+
+async function resultOf(call: ReadCall, parts: OneCallParts): Promise<CallEnd> {
   const { target, callId, name } = call;
   const { limits, search } = parts;
   if (parts.open.isCancelled) {
-    return hostResult({ callId, name }, `The call was not run, because the user cancelled it. ${NO_REPETITION}`);
+    return ofHost(call, `The call was not run, because the user cancelled it. ${NO_REPETITION}`);
   }
-  if (target.kind === "problem") return hostResult({ callId, name }, target.problem);
+  if (target.kind === "problem") return ofHost(call, target.problem);
   if (target.kind === "read_result") {
     const read = readResult(target.arguments, { store: limits.store, maxBytes: limits.maxBytes });
-    return { type: "tool-result", callId, name, ...read };
+    return { result: { type: "tool-result", callId, name, ...read } };
   }
   if (target.kind === "search_tools") {
-    if (!search) return hostResult({ callId, name }, "The host has no search for tools.");
+    if (!search) return ofHost(call, "The host has no search for tools.");
     const { text, isError } = search.answer(target.arguments);
-    return hostResult({ callId, name }, text, isError);
+    return ofHost(call, text, isError);
   }
   return callServer(call, target.tool, parts);
 }
 
 /** Calls the tool of a server, unless the same call has failed too often. */
-async function callServer(call: ReadCall, tool: CatalogueTool, parts: OneCallParts): Promise<ToolResultPart> {
+async function callServer(call: ReadCall, tool: CatalogueTool, parts: OneCallParts): Promise<CallEnd> {
   const { callId, name } = call;
   if (parts.failures.isBlocked(call.shownName, call.arguments)) {
     const text = `The call was not run, because it has failed ${MAX_FAILURES} times with the same arguments.`;
-    return hostResult(
-      { callId, name },
-      `${text} Change the arguments, use another tool, or tell the user about the problem.`,
-    );
+    return ofHost(call, `${text} Change the arguments, use another tool, or tell the user about the problem.`);
   }
   const outcome = await outcomeOf(call, tool, parts);
   // A call that was cancelled has not failed. The user may want the model to repeat it.
-  if (outcome.status === "cancelled") return hostResult({ callId, name }, cancelledText(outcome, parts));
+  if (outcome.status === "cancelled") return ofHost(call, cancelledText(outcome, parts));
   const origin = { server: tool.server, name: tool.tool.name };
   const result = withEditedArguments(toResultPart({ callId, name, origin }, outcome, parts.limits), outcome);
   parts.failures.record({ name: call.shownName, arguments: call.arguments, isError: result.isError });
-  return result;
+  return { result, outcome };
+}
+
+function ofHost({ callId, name }: ReadCall, text: string, isError = true): CallEnd {
+  return { result: hostResult({ callId, name }, text, isError) };
 }
 
 /** Adds the arguments that the user edited to a result. The model would otherwise take its own for those of the call. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "mcparley";
 import type { Conversation } from "../context/conversation-context.ts";
 import type { CallActivity } from "../activity/active-calls.ts";
-import type { Message, ToolResultPart } from "../conversation/messages.ts";
+import type { Message, ToolOutcome, ToolResultPart } from "../conversation/messages.ts";
 import type { OriginUsage, TotalUsage } from "../values/usage.ts";
 
 /** Options of `host.run`. */
@@ -103,6 +103,8 @@ export type RunEvent =
       readonly callId: string;
       /** The result, as the model receives it. */
       readonly result: ToolResultPart;
+      /** The complete outcome, such as a long result or a file that models cannot read. Undefined if no server was called. */
+      readonly outcome?: ToolOutcome;
     }
   | {
       readonly type: "usage";

@@ -7,7 +7,7 @@ import { serveStdio } from "mcparley/stdio";
 import { tasks } from "mcparley/tasks";
 import { prompts, resources } from "./prompts-and-resources.mjs";
 import { rawEntries } from "./raw-entries.mjs";
-import { askingTools, changingTools, plainTools, slowTools } from "./tools.mjs";
+import { askingTools, changingTools, legacyTool, plainTools, slowTools } from "./tools.mjs";
 
 /*
  * A server with a tool, a prompt or a resource for each part of the protocol that the chat shows, on stdio.
@@ -16,6 +16,7 @@ import { askingTools, changingTools, plainTools, slowTools } from "./tools.mjs";
  * --port N           the port of --http; default: a free one
  * --revision V       serves only this revision; default: all
  * --hostile-names    adds a tool, a prompt, a resource and a template whose names and descriptions would control a terminal
+ * --legacy-questions adds a tool that fails on 2026-07-28, as those of servers that cannot ask their user there
  * --log FILE         appends a JSON line for each event: started, and what the handlers record
  */
 const { values } = parseArgs({
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     port: { type: "string", default: "0" },
     revision: { type: "string" },
     "hostile-names": { type: "boolean", default: false },
+    "legacy-questions": { type: "boolean", default: false },
     log: { type: "string" },
   },
 });
@@ -47,6 +49,7 @@ const server = createServer({
     ...slowTools(log, state),
     ...askingTools(log),
     ...changingTools(() => server, state),
+    ...(values["legacy-questions"] && { ask_legacy: legacyTool }),
   },
   prompts: prompts(),
   resources: resources(log, state),

@@ -1,5 +1,6 @@
 // @ts-check
 import { setTimeout as pause } from "node:timers/promises";
+import { ToolError } from "mcparley";
 import { image, tool } from "mcparley/server";
 import { asTask } from "mcparley/tasks";
 import { hostileText } from "./hostile.mjs";
@@ -215,3 +216,13 @@ export function changingTools(serverOf, state) {
     }),
   };
 }
+
+/** A tool that can ask its user on 2025-11-25 only. @type {Tool} */
+export const legacyTool = tool({
+  description: "Asks the user.",
+  annotations: { readOnlyHint: true },
+  call: (_, { peer }) => {
+    if (peer.revision === "2025-11-25") return "asked the user";
+    throw new ToolError("Error: elicitation is not supported on this protocol version");
+  },
+});

@@ -1,20 +1,22 @@
-import type { Catalogue, CatalogueTool } from "@mcparley/host";
+import type { CatalogueTool } from "@mcparley/host";
 import { Declined, type JsonObject } from "mcparley";
 import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
+import { Reported, exitCodeOf } from "../../commands/connection/report-error.ts";
+import { showError } from "../session/show-error.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
+import { memberProblems } from "../../terminal/questions/member-problems.ts";
 import type { Suggest } from "../../terminal/questions/prompter.ts";
 import { resolveReference, typesOf } from "../../commands/arguments/schema-types.ts";
 import { summarizeArguments } from "../../commands/output/schema-summary.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
 import { askValues } from "../session/ask-values.ts";
-import { findWhenReady } from "../session/await-definitions.ts";
 import { type Chat, interruptible, storeConversation } from "../session/chat.ts";
-import { callLine, showForModel } from "../session/show-message.ts";
-import { activityText } from "../session/turn.ts";
+import { callLine, showForModel, showHint } from "../session/show-message.ts";
+import { activityText, queuedState, showCure } from "../session/turn.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
-import { toolEntries, unknownTool } from "./lists.ts";
+import { findTool, toolEntries } from "./lists.ts";
 
 /** Calls a tool that the user chooses, and adds the result to the conversation. */
 export const callCommand: ChatCommand = {
@@ -32,26 +34,6 @@ export const callCommand: ChatCommand = {
   suggest: (words, chat) => (words.includes(" ") ? undefined : wordMenu(words, toolEntries(chat))),
 };
 
-/** Finds a tool by its name for the model, by `server:tool`, or by its name at the only server that has it. */
-async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
-  const matches = await findWhenReady(chat, (catalogue) => toolsNamed(name, catalogue));
-  const [tool, ...otherTools] = matches ?? [];
-  if (!tool) throw unknownTool(name, chat);
-  if (otherTools.length === 0) return tool;
-  throw new UsageError(
-    `Several servers have a tool ${JSON.stringify(name)}.`,
-    `Choose one: ${[tool, ...otherTools].map((one) => one.name).join(", ")}`,
-  );
-}
-
-/** Returns the tools with a name. Undefined if there are none. */
-function toolsNamed(name: string, { tool, tools }: Catalogue): readonly CatalogueTool[] | undefined {
-  const exact = tool(name);
-  if (exact) return [exact];
-  const matches = tools.filter((one) => one.tool.name === name || `${one.server}:${one.tool.name}` === name);
-  return matches.length > 0 ? matches : undefined;
-}
-
 /** Asks for the arguments of a tool, one after another. They are converted by its schema. */
 async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<JsonObject> {
   const { inputSchema: schema } = tool;
@@ -62,9 +44,17 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
     isRequired: requiredNames.includes(argument.name),
   }));
   const suggestFor = (argument: string): Suggest | undefined => choices(schema, argument);
-  const answers = await askValues(values, { title: `Arguments of ${name}`, suggestFor }, chat);
-  const typedArguments = Object.entries(answers).map(([key, value]): TypedArgument => ({ key, form: "text", value }));
-  return toolArguments(tool, typedArguments);
+  const typed = (key: string, value: string): TypedArgument => ({ key, form: "text", value });
+  const { required: _, ...schemaOfOne } = schema;
+  const check = (argument: string, text: string): Promise<string[]> => {
+    const value = toolArguments({ ...tool, inputSchema: { ...schemaOfOne, type: "object" } }, [typed(argument, text)]);
+    return memberProblems(schema, value, argument);
+  };
+  const answers = await askValues(values, { title: `Arguments of ${name}`, suggestFor, check }, chat);
+  return toolArguments(
+    tool,
+    Object.entries(answers).map(([key, value]) => typed(key, value)),
+  );
 }
 
 /** Returns the menu for an argument with a list of values, or with yes and no. */
@@ -86,19 +76,27 @@ async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Pr
   terminal.print(view.style.bold(callLine(name, args)));
   chat.composedCall = { tool: tool.tool.name, json: JSON.stringify(args) };
   try {
-    const { outcome, message } = await interruptible(chat, (signal) => {
-      terminal.status([`${visibleLine(name)}: running (Ctrl-C cancels)`]);
-      return conversation.callTool(name, args, {
-        signal,
-        onActivity: (activity) => terminal.status([`${visibleLine(name)}: ${activityText(activity)} (Ctrl-C cancels)`]),
-      });
-    });
+    const showState = (state: string): void => terminal.status([`${visibleLine(name)}: ${state} (Ctrl-C cancels)`]);
+    showState(queuedState);
+    const { outcome, message } = await interruptible(chat, (signal) =>
+      conversation.callTool(name, args, { signal, onActivity: (activity) => showState(activityText(activity)) }),
+    );
     if (outcome.status === "denied") throw new Declined(outcome.message);
-    if (outcome.status === "failed") throw outcome.error;
-    if (message) showForModel([message], chat);
+    if (outcome.status === "failed") {
+      showError(outcome.error, chat);
+      showCure(name, outcome, chat);
+      throw new Reported(exitCodeOf(outcome.error));
+    }
+    if (message?.role !== "user" || typeof message.content === "string") return;
+    showForModel([message], chat);
+    // The first part is the sentence about the call.
+    const content = message.content.slice(1);
+    const result = chat.results.add({ name, content, isError: outcome.result.isError === true }, outcome);
+    showHint(result, result.sentBytes === undefined ? "nothing" : "part", chat);
+    showCure(name, outcome, chat);
+    void storeConversation(chat);
   } finally {
     chat.composedCall = undefined;
     terminal.status([]);
   }
-  void storeConversation(chat);
 }

@@ -27,3 +27,19 @@ test("offers the entries for the last word", () => {
 test("names the most similar entry for an unknown one", () => {
   expect(() => requireNamed("server", "nots", new Map([["notes", 1]]))).toThrow('There is no server "nots".');
 });
+
+test.each([
+  [`x filter:={"a":1}`, ["x", `filter:={"a":1}`]],
+  [`x filter:={"a": [1, "b c"]} limit=3`, ["x", `filter:={"a": [1, "b c"]}`, "limit=3"]],
+  [`x filter={"a": "it's"}`, ["x", `filter={"a": "it's"}`]],
+  [`x list:=["a b", "c"] q="two words"`, ["x", `list:=["a b", "c"]`, "q=two words"]],
+  [`x text:="a \\"b\\" c"`, ["x", `text:="a \\"b\\" c"`]],
+  [`x text:='"quoted"'`, ["x", `text:="quoted"`]],
+  [`x {"a": {"b": "}"}} c=1`, ["x", `{"a": {"b": "}"}}`, "c=1"]],
+  [`x {"a": 1`, ["x", `{"a": 1`]],
+  [`x text=[draft] b=1`, ["x", "text=[draft]", "b=1"]],
+  [`x text={"a"}b`, ["x", "text={a}b"]],
+  [`x n:=3 t:=true`, ["x", "n:=3", "t:=true"]],
+])("reads JSON as JSON in %s", (text, words) => {
+  expect(splitWords(text)).toEqual(words);
+});

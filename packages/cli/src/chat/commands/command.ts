@@ -16,7 +16,8 @@ export interface ChatCommand {
 }
 
 /**
- * Splits the words after a command. Single and double quotes enclose a word with spaces. JSON that starts with `{` is one word.
+ * Splits the words after a command. Single and double quotes enclose a word with spaces. JSON is one word and keeps its quotes: an object,
+ * and an object, an array or a text after `=` or `:=`.
  *
  * Throws `UsageError` for a quote without its end.
  */
@@ -24,17 +25,39 @@ export function splitWords(text: string): string[] {
   const words: string[] = [];
   let remainder = text.trim();
   while (remainder !== "") {
-    if (remainder.startsWith("{")) return [...words, remainder];
-    const match = /^((?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+)\s*/s.exec(remainder);
-    if (!match)
+    const json = jsonWord(remainder);
+    const length = json?.length ?? /^(?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+/s.exec(remainder)?.[0].length;
+    if (length === undefined)
       throw new UsageError(
         `The quote before ${JSON.stringify(remainder.slice(0, 20))} has no end.`,
         "Add the closing quote.",
       );
-    words.push(removeQuotes(match[1] ?? ""));
-    remainder = remainder.slice(match[0].length);
+    words.push(json ?? removeQuotes(remainder.slice(0, length)));
+    remainder = remainder.slice(length).trimStart();
   }
   return words;
+}
+
+/** Returns the word at the start of a text if it is JSON, or JSON after the name of an argument. */
+function jsonWord(text: string): string | undefined {
+  const [prefix] = /^(?:[^\s"'={[]+(?::=(?=[{["])|=(?=[{[])))?/.exec(text) ?? [""];
+  const value = text.slice(prefix.length);
+  if (prefix === "" && !value.startsWith("{")) return undefined;
+  const length = jsonLength(value);
+  if (length !== undefined && /^(?:\s|$)/.test(value.slice(length))) return prefix + value.slice(0, length);
+  // JSON that is not complete is reported by its parser.
+  return prefix === "" ? text : undefined;
+}
+
+/** Returns the length of the JSON object, array or text at the start of a text. Undefined if it has no end. */
+function jsonLength(text: string): number | undefined {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/gs)) {
+    if (token === "{" || token === "[") depth += 1;
+    else if (token === "}" || token === "]") depth -= 1;
+    if (depth <= 0) return index + token.length;
+  }
+  return undefined;
 }
 
 function removeQuotes(word: string): string {
@@ -48,7 +71,7 @@ function removeQuotes(word: string): string {
 /** Returns the menu for the last of several words. */
 export function wordMenu(words: string, entries: readonly MenuEntry[]): Menu {
   const query = /\S*$/.exec(words)?.[0] ?? "";
-  return { entries: matching(entries, query), replaces: query.length, isPreselected: false };
+  return { ...nameMenu(entries, query, query.length), isPreselected: false };
 }
 
 /** Returns the entry with a key. Throws `UsageError` with the most similar key. */
@@ -61,19 +84,32 @@ export function requireNamed<T>(what: string, name: string, values: ReadonlyMap<
 /** Maximum entries of a menu. */
 const mostEntries = 200;
 
-/** Returns the entries that contain the typed text: the one that is equal to it first, and then those that start with it. */
-export function matching(entries: readonly MenuEntry[], query: string): MenuEntry[] {
+/** The ranks of matches: an equal name, the start of the name, the start of a word in it, another part of it, and the description. */
+const ranks = { equal: 0, start: 1, word: 2, part: 3, description: 4 } as const;
+
+/**
+ * Returns the menu of the entries that contain the typed text, the best match first. `replaces` is the number of characters that an entry
+ * replaces. Enter chooses the first entry only if its name or a word of its name starts with the text.
+ */
+export function nameMenu(entries: readonly MenuEntry[], query: string, replaces: number): Menu {
   const part = query.toLowerCase();
   const rankedEntries = entries.flatMap((entry) => {
-    const name = (entry.label ?? entry.value).replace(/^[/@]/, "").toLowerCase();
-    // Enter chooses the first entry, and must submit a name that is typed in full.
-    if (name === part) return [{ entry, rank: 0 }];
-    if (name.startsWith(part)) return [{ entry, rank: 1 }];
-    if (name.includes(part)) return [{ entry, rank: 2 }];
-    return entry.detail?.toLowerCase().includes(part) ? [{ entry, rank: 3 }] : [];
+    const rank = rankOf(entry, part);
+    return rank === undefined ? [] : [{ entry, rank }];
   });
-  return rankedEntries
-    .toSorted((a, b) => a.rank - b.rank)
-    .slice(0, mostEntries)
-    .map(({ entry }) => entry);
+  const sortedEntries = rankedEntries.toSorted((a, b) => a.rank - b.rank).slice(0, mostEntries);
+  const isPreselected = (sortedEntries[0]?.rank ?? ranks.description) <= ranks.word;
+  return { entries: sortedEntries.map(({ entry }) => entry), replaces, isPreselected };
+}
+
+function rankOf({ value, label = value, detail }: MenuEntry, part: string): number | undefined {
+  const name = label.replace(/^[/@]/, "").toLowerCase();
+  // Enter submits a name that is typed in full.
+  if (name === part) return ranks.equal;
+  if (name.startsWith(part)) return ranks.start;
+  for (let index = name.indexOf(part); index !== -1; index = name.indexOf(part, index + 1)) {
+    if (!/[\p{L}\p{N}]/u.test(name.charAt(index - 1))) return ranks.word;
+  }
+  if (name.includes(part)) return ranks.part;
+  return detail?.toLowerCase().includes(part) ? ranks.description : undefined;
 }

@@ -28,7 +28,9 @@ test("/help shows each command and the keys", async () => {
     expect(shown).toContain(`/${name} ${usage}`.trim());
     expect(shown).toContain(summary);
   }
-  expect(shown).toContain("Ctrl-C                            cancel the call, then the answer, then leave");
+  expect(shown).toContain(
+    "Ctrl-C                            cancel the call, then the answer; twice at an empty input: leave",
+  );
 });
 
 test("/help is readable in a narrow terminal", async () => {

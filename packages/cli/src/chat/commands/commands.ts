@@ -7,6 +7,7 @@ import type { Chat } from "../session/chat.ts";
 import { callCommand } from "./call.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 import { attachedCommand, detachCommand, promptsCommand, resourcesCommand, toolsCommand } from "./lists.ts";
+import { resultCommand } from "./result.ts";
 import { serversCommand } from "./servers.ts";
 import { whyCommand } from "./why.ts";
 
@@ -15,7 +16,7 @@ const keys: readonly (readonly [key: string, effect: string])[] = [
   ["@server:uri", "attach a resource to the message; a template asks for its variables"],
   ["Tab, arrows", "choose from the menu"],
   ["Alt-Enter, Ctrl-J", "line break; so does \\ before Enter"],
-  ["Ctrl-C", "cancel the call, then the answer, then leave"],
+  ["Ctrl-C", "cancel the call, then the answer; twice at an empty input: leave"],
   ["Ctrl-D", "leave, or close a question"],
 ];
 
@@ -82,7 +83,7 @@ const saveCommand: ChatCommand = {
       savedAt: Date.now(),
     };
     const { cwd, env } = chat.io;
-    const line = await saveTranscript(file, { messages, meta, cwd, home: env.HOME, overwrite });
+    const line = await saveTranscript(file, { messages, meta, place: { cwd, home: env.HOME, overwrite } });
     chat.terminal.print(visibleLine(line));
   },
 };
@@ -107,6 +108,7 @@ export const chatCommands: ReadonlyMap<string, ChatCommand> = new Map<string, Ch
   ["servers", serversCommand],
   ["tools", toolsCommand],
   ["call", callCommand],
+  ["result", resultCommand],
   ["resources", resourcesCommand],
   ["prompts", promptsCommand],
   ["attached", attachedCommand],

@@ -1,12 +1,12 @@
-import type { Catalogue, CatalogueResource, CatalogueTemplate } from "@mcparley/host";
+import type { Catalogue, CatalogueResource, CatalogueTemplate, CatalogueTool } from "@mcparley/host";
 import { printable, printableJson } from "mcparley";
 import { UsageError } from "../../terminal/io.ts";
 import { type Offer, showOffer, showToolLines } from "../../commands/output/show-list.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
 import type { Chat } from "../session/chat.ts";
 import { findMentions, mentionText } from "../session/mentions.ts";
+import { similarTool, toolsNamed } from "../servers/tool-names.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 
 /** Shows the tools of all servers, or the definition of one. */
@@ -30,8 +30,7 @@ export const toolsCommand: ChatCommand = {
       if (isAny) terminal.print(dim("/tools NAME shows the description and the arguments of one."));
       return;
     }
-    const entry = await findWhenReady(chat, (catalogue) => catalogue.tool(word));
-    if (!entry) throw unknownTool(word, chat);
+    const entry = await findTool(word, chat);
     const { name, server, tool, description, inputSchema } = entry;
     terminal.print(showOffer({ tools: [{ ...tool, name }] }, view));
     terminal.print(dim(`Server ${visibleLine(server)}. The definition for the model:`));
@@ -123,10 +122,28 @@ export function toolEntries({ host }: Chat): { value: string; detail: string }[]
   return host.catalogue.tools.map(({ name, tool }) => ({ value: name, detail: tool.description ?? "" }));
 }
 
-/** Returns the error for a tool that no server has, with a similar name. */
-export function unknownTool(name: string, { host }: Chat): UsageError {
-  const names = host.catalogue.tools.map((tool) => tool.name);
-  return new UsageError(`There is no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+/** Finds a tool by its name in any spelling. Throws `UsageError` if there is none, or if several servers have one with this name. */
+export async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
+  const matches = await findWhenReady(chat, (catalogue) => {
+    const tools = toolsNamed(name, catalogue);
+    return tools.length > 0 ? tools : undefined;
+  });
+  const [tool, ...otherTools] = matches ?? [];
+  if (!tool) throw new UsageError(`There is no tool ${JSON.stringify(name)}.`, hintFor(name, chat));
+  if (otherTools.length === 0) return tool;
+  throw new UsageError(
+    `Several servers have a tool ${JSON.stringify(name)}.`,
+    `Choose one: ${[tool, ...otherTools].map((one) => one.name).join(", ")}`,
+  );
+}
+
+/** Returns a similar name, and the cure for a tool that a server hides. */
+function hintFor(name: string, { host }: Chat): string {
+  const [signedIn] = [...host.servers.values()].filter(({ state }) => state === "ready");
+  const hint = similarTool(name, host.catalogue);
+  if (!signedIn) return hint;
+  const scopes = `/servers sign-in ${signedIn.name} SCOPE`;
+  return `${hint} A server can hide tools for which you lack scopes: ${scopes} requests them.`;
 }
 
 /**

@@ -79,8 +79,7 @@ test("refuses to sign in at a server that needs none", async () => {
   const chat = await openTestChat({ servers: { notes: notesServer().server } });
   await chat.ready("notes");
   await chat.type("/servers sign-in notes");
-  await chat.waitForQuestion("> /servers sign-in notes");
-  expect(await chat.text()).toContain('Server "notes" is not used over HTTP, so it has no sign-in.');
+  await chat.waitForText('Server "notes" is not used over HTTP, so it has no sign-in.');
 });
 
 test("Ctrl-C stops waiting for a server that does not answer", async () => {
@@ -90,7 +89,7 @@ test("Ctrl-C stops waiting for a server that does not answer", async () => {
   await chat.waitForText("reconnect hung (Ctrl-C stops waiting)");
   chat.press(keys.ctrlC);
   await chat.waitForText("Stopped waiting for the server.");
-  await chat.waitForQuestion("> /servers reconnect hung");
+  await chat.idle();
 });
 
 test("the menu offers the actions, and then the servers with their state", async () => {
@@ -102,4 +101,17 @@ test("the menu offers the actions, and then the servers with their state", async
   await chat.waitForText("  notes  ready");
   chat.press(keys.tab);
   await chat.waitForQuestion("> /servers reconnect notes");
+});
+
+test("connects a server again with another revision, and accepts the names of revisions only", async () => {
+  const chat = await openTestChat({ servers: { notes: notesServer().server } });
+  await chat.ready("notes");
+  await chat.expectRefusal("/servers revision notes", "Which revision?");
+  await chat.expectRefusal("/servers revision notes 2025-13-01", "is not a revision of the protocol");
+  await chat.type("/servers revision notes 2025-11-25");
+  await chat.waitForText("revision 2025-11-25");
+  await chat.type("/call search query=x");
+  await chat.waitForText("Found: x");
+  await chat.type("/servers revision notes auto");
+  await chat.waitForText("revision 2026-07-28");
 });

@@ -1,5 +1,6 @@
 import type { HostServer } from "@mcparley/host";
-import { printable } from "mcparley";
+import { printable, supportedVersions } from "mcparley";
+import { readRevision } from "../../targets/revision.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
@@ -8,8 +9,8 @@ import { type Chat, interruptible } from "../session/chat.ts";
 import { countsText } from "../session/notices.ts";
 import { type ChatCommand, requireNamed, splitWords, wordMenu } from "./command.ts";
 
-/** `words` follow the name of the server. */
-type ServerAction = (server: HostServer, words: readonly string[]) => Promise<void>;
+/** `words` follow the name of the server. Returns the server if it was replaced. */
+type ServerAction = (server: HostServer, words: readonly string[], chat: Chat) => Promise<HostServer | void>;
 
 /** The states of a server in words. */
 const stateTexts: Readonly<Record<HostServer["state"], string>> = {
@@ -23,6 +24,8 @@ const stateTexts: Readonly<Record<HostServer["state"], string>> = {
 
 /** The action that accepts words after the name: scopes to request. */
 const signIn = "sign-in";
+/** The action that needs a word after the name. */
+const setRevision = "revision";
 
 const actions: ReadonlyMap<string, ServerAction> = new Map<string, ServerAction>([
   [
@@ -35,36 +38,45 @@ const actions: ReadonlyMap<string, ServerAction> = new Map<string, ServerAction>
   ["off", (server) => server.disable()],
   ["reconnect", (server) => server.reconnect()],
   [signIn, (server, scopes) => server.signIn({ scope: scopes.join(" ") })],
+  [setRevision, ({ name }, [revision = ""], chat) => chat.setRevision(name, readRevision(revision))],
 ]);
 
 /** Shows the servers, and turns one on or off, connects it again, or signs in to it. */
 export const serversCommand: ChatCommand = {
-  usage: "[on|off|reconnect|sign-in NAME [SCOPE ...]]",
+  usage: "[on|off|reconnect|sign-in|revision NAME ...]",
   summary: "show the servers, or change one",
   async run(text, chat) {
     const [word, name, ...more] = splitWords(text);
     if (word === undefined) return showServers(chat);
     const action = requireNamed("action", word, actions);
-    if (name === undefined || (more.length > 0 && word !== signIn)) {
+    if (name === undefined || (more.length > (word === setRevision ? 1 : 0) && word !== signIn)) {
       const [example = "NAME"] = chat.host.servers.keys();
       throw new UsageError(`/servers ${word} needs the name of one server.`, `Such as /servers ${word} ${example}`);
     }
     const server = requireNamed("server", name, chat.host.servers);
+    if (word === setRevision && more.length === 0)
+      throw new UsageError("Which revision?", `Such as /servers revision ${name} 2025-11-25, or auto.`);
+    let changedServer = server;
     chat.terminal.status([`${word} ${visibleLine(name)} (Ctrl-C stops waiting)`]);
     try {
       // The work has no signal, and goes on.
       await interruptible(chat, async (signal) => {
-        await untilAborted(action(server, more), signal);
+        changedServer = (await untilAborted(action(server, more, chat), signal)) ?? server;
         if (signal.aborted) throw new UsageError("Stopped waiting for the server.");
       });
     } finally {
       chat.terminal.status([]);
     }
-    showServer(server, chat);
+    showServer(changedServer, chat);
   },
   suggest(words, chat) {
     const actionEntries = [...actions.keys()].map((value) => ({ value: `${value} ` }));
     const serverEntries = [...chat.host.servers].map(([value, { state }]) => ({ value, detail: stateTexts[state] }));
+    if (/^revision +\S+ /.test(words))
+      return wordMenu(
+        words,
+        ["auto", ...supportedVersions].map((value) => ({ value })),
+      );
     return wordMenu(words, words.includes(" ") ? serverEntries : actionEntries);
   },
 };

@@ -38,7 +38,7 @@ export async function askApproval(request: ApprovalRequest, talk: Talk): Promise
     const choice = await chooseOrView(questionFor(request, args, view), talk);
     if (choice === "no") return deny(request, talk);
     if (choice === "edit") {
-      const editedArguments = await editJson(args.editedArguments ?? request.arguments, talk);
+      const editedArguments = await editJson(args.editedArguments ?? request.arguments, request.tool.inputSchema, talk);
       if (!editedArguments) continue;
       args = { editedArguments, json: printableJson(editedArguments, 2) };
       present(describeArguments(args, view), talk);

@@ -2,6 +2,7 @@ import { type JsonObject, printableJson } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
 import { JsonSyntaxError, parseJsonWithComments } from "../../terminal/json.ts";
 import type { Talk } from "../../terminal/questions/choose.ts";
+import { memberProblems } from "../../terminal/questions/member-problems.ts";
 import { remarkLines } from "../../terminal/questions/dialog.ts";
 import { type Excerpt, exactLines, excerpt, gutter } from "../../terminal/questions/server-text.ts";
 import type { View } from "../../terminal/screen.ts";
@@ -35,11 +36,15 @@ export function shortJson(json: string, view: View): Excerpt {
 const maxOneLine = 60;
 
 /**
- * Lets the user edit an object as JSON, until it is one. Returns undefined for an empty text.
+ * Lets the user edit an object as JSON, until it is one that matches the schema. Returns undefined for an empty text.
  *
  * The text contains no control characters, because JSON escapes them.
  */
-export async function editJson(value: JsonObject, { prompter, view }: Talk): Promise<JsonObject | undefined> {
+export async function editJson(
+  value: JsonObject,
+  schema: JsonObject,
+  { prompter, view }: Talk,
+): Promise<JsonObject | undefined> {
   const oneLine = printableJson(value);
   let initial = widthOf(oneLine) <= maxOneLine ? oneLine : printableJson(value, 2);
   prompter.say(view.style.dim("Edit the JSON. An empty text returns to the question without a change."));
@@ -47,8 +52,9 @@ export async function editJson(value: JsonObject, { prompter, view }: Talk): Pro
     const input = await prompter.ask("JSON > ", { initial, isMultiline: true });
     if (input.trim() === "") return undefined;
     const object = readObject(input);
-    if (typeof object !== "string") return object;
-    prompter.say(remarkLines([object], view).join("\n"));
+    const problems = typeof object === "string" ? [object] : await memberProblems(schema, object);
+    if (typeof object !== "string" && problems.length === 0) return object;
+    prompter.say(remarkLines(problems, view).join("\n"));
     initial = input;
   }
 }

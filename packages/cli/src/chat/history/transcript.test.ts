@@ -123,7 +123,11 @@ test("writes a conversation as JSON without a loss", () => {
 
 describe("a transcript", () => {
   const save = (file: string, cwd: string, more: { overwrite?: boolean; home?: string } = {}): Promise<string> =>
-    saveTranscript(file, { messages, meta, cwd, home: more.home, overwrite: more.overwrite ?? false });
+    saveTranscript(file, {
+      messages,
+      meta,
+      place: { cwd, home: more.home, overwrite: more.overwrite ?? false },
+    });
 
   test("is JSON if its name ends with .json, and otherwise Markdown", async () => {
     const folder = await temporaryFolder();

@@ -49,6 +49,11 @@ export function toJson(messages: readonly Message[], { id, title, model, servers
 interface TranscriptToSave {
   readonly messages: readonly Message[];
   readonly meta: TranscriptMeta;
+  readonly place: FilePlace;
+}
+
+/** The place of a file that a command of the chat writes. */
+interface FilePlace {
   /** The folder for a relative path. */
   readonly cwd: string;
   /** The folder for a path that starts with `~/`, which no shell expands in a chat. */
@@ -57,20 +62,25 @@ interface TranscriptToSave {
   readonly overwrite: boolean;
 }
 
+/** Writes a transcript: JSON if the name ends with `.json`, and otherwise Markdown. Returns a line for the user. */
+export async function saveTranscript(file: string, { messages, meta, place }: TranscriptToSave): Promise<string> {
+  if (file.trim() === "") throw new UsageError("The name of the file is missing.", "Such as: /save chat.md");
+  const text = /\.json$/i.test(file) ? toJson(messages, meta) : toMarkdown(messages, meta);
+  return writeNewFile(file, Buffer.from(text), place);
+}
+
 /**
- * Writes a transcript: JSON if the name ends with `.json`, and otherwise Markdown. Returns a line for the user. The user names the
- * file, so it has the usual mode of new files, as with the output of other commands.
+ * Writes a file that the user names, so it has the usual mode of new files, as with the output of other commands. Returns a line for the
+ * user.
  *
  * Rejects with a `UsageError` if the file exists and `overwrite` is false, and if it cannot be written.
  */
-export async function saveTranscript(file: string, transcript: TranscriptToSave): Promise<string> {
-  const { messages, meta, cwd, home, overwrite } = transcript;
-  if (file.trim() === "") throw new UsageError("The name of the file is missing.", "Such as: /save chat.md");
+export async function writeNewFile(file: string, content: Buffer, place: FilePlace): Promise<string> {
+  const { cwd, home, overwrite } = place;
   const isInHome = home !== undefined && /^~[/\\]/.test(file);
   const target = isInHome ? path.join(home, file.slice(2)) : path.resolve(cwd, file);
-  const text = /\.json$/i.test(file) ? toJson(messages, meta) : toMarkdown(messages, meta);
   try {
-    await writeFile(target, text, { flag: overwrite ? "w" : "wx" });
+    await writeFile(target, content, { flag: overwrite ? "w" : "wx" });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const name = visibleLine(file);
@@ -79,7 +89,7 @@ export async function saveTranscript(file: string, transcript: TranscriptToSave)
     }
     throw new UsageError(`${name} cannot be written: ${visibleLine(message)}`);
   }
-  return visibleLine(`Wrote ${target} (${showSize(Buffer.byteLength(text))}).`);
+  return visibleLine(`Wrote ${target} (${showSize(content.length)}).`);
 }
 
 /** Returns the server of each call that has a result of a server, by the id of the call. */

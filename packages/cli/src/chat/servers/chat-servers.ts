@@ -10,6 +10,7 @@ import type { ChatOptions } from "../../commands/chat.ts";
 import type { TargetOption } from "../../targets/known-target.ts";
 import { type TalkSetting, isAttended } from "../../terminal/questions/prompter.ts";
 import { visibleLine } from "../../terminal/text.ts";
+import { storeRevision, storedRevision } from "./stored-revisions.ts";
 import { serverName, uniqueName, usableName } from "./server-names.ts";
 
 /** The words and the options that name the servers of a chat. */
@@ -33,6 +34,8 @@ export interface ChatServer {
   readonly entry: ServerEntry;
   /** The word of the command line or the configuration that names it. Undefined for a command after `--`. */
   readonly word?: string | undefined;
+  /** Stores the revision that the user chose, for later chats. Default: it holds for this chat. */
+  readonly storeRevision?: (revision: string) => Promise<void>;
 }
 
 /** Called with a part of the stderr of a started server. */
@@ -59,16 +62,20 @@ export async function chatServers(
   const usedNames = new Set<string>();
   // A rule for a server of the user does not apply to one of a project.
   const reservedNames = targets.some(isOfProject) ? await ownNames(setting.io) : [];
-  return targets.map((namedTarget) => {
-    const { target, word } = namedTarget;
-    const name = uniqueName(
-      serverName(target, word),
-      new Set(isOfProject(namedTarget) ? [...usedNames, ...reservedNames] : usedNames),
-    );
-    usedNames.add(name);
-    const entry = toEntry(withOptions(target, setting), setting.options, (chunk) => onStderr(name, chunk));
-    return { name, word, entry };
-  });
+  return Promise.all(
+    targets.map(async (namedTarget) => {
+      const { target, word } = namedTarget;
+      const name = uniqueName(
+        serverName(target, word),
+        new Set(isOfProject(namedTarget) ? [...usedNames, ...reservedNames] : usedNames),
+      );
+      usedNames.add(name);
+      const { options, io } = setting;
+      const revision = options.revision ?? target.revision ?? (await storedRevision(target, io));
+      const entry = toEntry(withOptions(target, setting), { ...options, revision }, (chunk) => onStderr(name, chunk));
+      return { name, word, entry, storeRevision: (chosenRevision) => storeRevision(target, chosenRevision, io) };
+    }),
+  );
 }
 
 function isOfProject({ target }: NamedTarget): boolean {

@@ -21,6 +21,8 @@ interface ValueQuestions {
   readonly title: string;
   /** Returns the menu for a value, which can depend on the values before. */
   readonly suggestFor: (name: string, answers: Readonly<Record<string, string>>) => Suggest | undefined;
+  /** Returns the problems of a value, which is then asked for again. Default: each value is accepted. */
+  readonly check?: (name: string, text: string) => Promise<readonly string[]>;
 }
 
 /**
@@ -30,7 +32,7 @@ interface ValueQuestions {
  */
 export async function askValues(
   values: readonly AskedValue[],
-  { title, suggestFor }: ValueQuestions,
+  { title, suggestFor, check }: ValueQuestions,
   { dialogs }: Chat,
 ): Promise<Record<string, string>> {
   if (values.length === 0) return {};
@@ -44,9 +46,15 @@ export async function askValues(
       const question = `  ${visibleLine(name)} ${dim(`(${visibleLine(facts)})`)}: `;
       for (;;) {
         const text = await prompter.ask(question, suggest && { suggest });
+        if (text === "" && isRequired) {
+          prompter.say(yellow("  This value is required. Ctrl-D cancels."));
+          continue;
+        }
+        const problems = text === "" ? [] : ((await check?.(name, text)) ?? []);
+        for (const problem of problems) prompter.say(yellow(paragraph(problem, view, "  ")));
+        if (problems.length > 0) continue;
         if (text !== "") answers.set(name, text);
-        if (text !== "" || !isRequired) break;
-        prompter.say(yellow("  This value is required. Ctrl-D cancels."));
+        break;
       }
     }
     return Object.fromEntries(answers);

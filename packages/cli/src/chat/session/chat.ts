@@ -1,9 +1,10 @@
-import type { Conversation, Host, Run } from "@mcparley/host";
+import type { Conversation, Host, HostServer, Run } from "@mcparley/host";
 import type { CommandIo } from "../../terminal/io.ts";
 import type { View } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import type { ConversationSaver } from "./conversation-saver.ts";
 import type { DialogQueue } from "./dialog-queue.ts";
+import type { ResultLog } from "../history/result-log.ts";
 import { showError } from "./show-error.ts";
 import type { SentRequest } from "../model/sent-request.ts";
 import type { Root } from "mcparley/client";
@@ -22,6 +23,7 @@ export interface Chat {
   readonly view: View;
   conversation: Conversation;
   readonly saver: ConversationSaver;
+  readonly results: ResultLog;
   /** The folders that servers can request. */
   roots: readonly Root[];
   /** Returns the request that was sent to the model last, or the one that would be sent. */
@@ -32,6 +34,8 @@ export interface Chat {
   interruptWork: (() => boolean) | undefined;
   /** The text for the next input: one that could not be sent. */
   draft: string | undefined;
+  /** Connects a server again with a revision of the protocol, and stores it for later chats. */
+  setRevision(this: void, server: string, revision: string): Promise<HostServer>;
   /** Ends the chat after the present command. */
   leave(this: void): void;
 }

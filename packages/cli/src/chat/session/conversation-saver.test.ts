@@ -128,8 +128,7 @@ test("a turn that the end of the chat interrupts is stored", async () => {
   const chat = await openTestChat({ model: scriptedModel([[...textParts("Half of it"), "hang"]]) });
   await chat.type("Name a colour.");
   await chat.waitForText("Half of it");
-  chat.press(keys.ctrlC);
-  chat.press(keys.ctrlC);
+  for (let press = 1; press <= 3; press++) chat.press(keys.ctrlC);
   expect(await chat.exit).toBe(0);
   expect(readFileSync(storedFiles(chat.home)[0] ?? "", "utf8")).toContain("Half of it");
 });

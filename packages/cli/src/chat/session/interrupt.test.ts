@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { callStep, scriptedModel, textParts, textStep } from "../../../../host/src/testing/scripted-model.ts";
 import { keys } from "../../terminal/testing/emulated-terminal.ts";
+import { manualClock } from "../../terminal/testing/manual-clock.ts";
 import { notesServer, revisions } from "../testing/notes-server.ts";
 import { openTestChat } from "../testing/open-test-chat.ts";
 
@@ -30,6 +31,7 @@ test.each(Object.values(revisions))(
     await chat.waitForText("Next.");
     await chat.idle();
     chat.press(keys.ctrlC);
+    chat.press(keys.ctrlC);
     expect(await chat.exit).toBe(0);
   },
 );
@@ -39,9 +41,41 @@ test("Ctrl-C leaves if a turn that was stopped does not end", async () => {
   const chat = await openTestChat({ model });
   await chat.type("Go");
   await chat.waitForText("Waiting for the model (Ctrl-C stops)");
+  for (let press = 1; press <= 3; press++) chat.press(keys.ctrlC);
+  expect(await chat.exit).toBe(0);
+});
+
+test("a second Ctrl-C leaves within 2 seconds, and a later one asks again", async () => {
+  const clock = manualClock();
+  const chat = await openTestChat({ schedule: clock.schedule });
+  await chat.idle();
+  const hint = "Press Ctrl-C again within 2 seconds to leave.";
   chat.press(keys.ctrlC);
+  await chat.waitForText(hint);
+  clock.advance(2_000);
+  chat.press(keys.ctrlC);
+  await chat.waitForText(hint, 2);
+  clock.advance(1_999);
   chat.press(keys.ctrlC);
   expect(await chat.exit).toBe(0);
+  expect(clock.pending()).toBe(0);
+});
+
+test("a Ctrl-C that empties the input is not the first of two that leave", async () => {
+  const clock = manualClock();
+  const chat = await openTestChat({ schedule: clock.schedule });
+  await chat.idle();
+  const hint = "Press Ctrl-C again within 2 seconds to leave.";
+  chat.press(keys.ctrlC);
+  await chat.waitForText(hint);
+  chat.press("text");
+  await chat.waitForQuestion("> text");
+  chat.press(keys.ctrlC);
+  await chat.idle();
+  chat.press(keys.ctrlC);
+  await chat.waitForText(hint, 2);
+  expect(await chat.leave()).toBe(0);
+  expect(clock.pending()).toBe(0);
 });
 
 test("Ctrl-C empties the input first", async () => {
@@ -51,6 +85,7 @@ test("Ctrl-C empties the input first", async () => {
   await chat.waitForQuestion("> some text");
   chat.press(keys.ctrlC);
   await chat.idle();
+  chat.press(keys.ctrlC);
   chat.press(keys.ctrlC);
   expect(await chat.exit).toBe(0);
 });

@@ -147,3 +147,18 @@ test("a changed definition is used only after its review, and the change is name
   chat.press(keys.ctrlC);
   await chat.expectRefusal("/notes:plan", "There is no command or prompt /notes:plan.");
 });
+
+test("a server that is turned off and on again has not changed", async () => {
+  const notes = notesServer();
+  const chat = await openTestChat({ servers: { notes: notes.server } });
+  await chat.ready("notes");
+  await chat.type("/servers off notes");
+  await chat.waitForText("notes  off");
+  await chat.type("/servers on notes");
+  await chat.waitForText("notes  ready");
+  await chat.ready("notes");
+  expect(await chat.text()).not.toContain("has changed");
+  notes.server.prompts.delete("plan");
+  notes.server.prompts.delete("deploy");
+  await chat.waitForText("notes has changed: removed: notes:deploy");
+});

@@ -1,28 +1,38 @@
-import type { CatalogueChange, HostEvent, HostServer } from "@mcparley/host";
+import type { CatalogueChange, Host, HostEvent, HostServer } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import type { ServerOutputs } from "../servers/server-outputs.ts";
 import type { Chat } from "./chat.ts";
+import { unmatchedPatterns } from "../servers/tool-names.ts";
 
 interface NoticeSetting {
   /** The lowest level of log messages that are shown. */
   readonly logLevel: LoggingLevel;
   readonly isVerbose: boolean;
+  /** The patterns of `--allow`. Those that match nothing are reported when no server connects any more. */
+  readonly allow: readonly string[];
   /** The stderr of the servers that were started. */
   readonly outputs: ServerOutputs;
 }
 
 /** Returns a listener that shows the events of a host that a user must know: connections, changes, log messages and errors. */
 export function noticeListener(open: () => Chat | undefined, setting: NoticeSetting): (event: HostEvent) => void {
-  const { logLevel, isVerbose, outputs } = setting;
+  const { logLevel, isVerbose, outputs, allow } = setting;
   /** The notice of each server that was shown last. A failure that repeats is shown once. */
   const lastNotices = new Map<string, string>();
-  const introducedServers = new Set<string>();
+  /** The names of the entries of each server. Those of a server that is off, or that is replaced, remain. */
+  const knownEntries = new Map<string, Set<string>>();
+  let hasCheckedPatterns = allow.length === 0;
   return (event) => {
     const chat = open();
     if (!chat) return;
+    if (!hasCheckedPatterns && isSettled(chat.host)) {
+      hasCheckedPatterns = true;
+      const texts = unmatchedPatterns(allow, chat.host.catalogue);
+      for (const text of texts) chat.terminal.note(chat.view.style.yellow(paragraph(visibleLine(text), chat.view)));
+    }
     if (event.type === "server") {
       chat.terminal.refresh();
       const { server, state, error } = event;
@@ -33,15 +43,21 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
       showState(event, chat, outputs);
     } else if (event.type === "catalogue") {
       chat.terminal.refresh();
-      // The first definitions of a server are counted by the notice of its connection.
-      if (introducedServers.has(event.change.server)) showChange(event.change, chat);
-      introducedServers.add(event.change.server);
+      showChange(event.change, knownEntries, chat);
     } else if (event.type === "log") showLog(event, chat, logLevel);
     else if (event.type === "updated") showUpdate(event, chat);
     else if (event.type === "retry") chat.terminal.note(chat.view.style.yellow(retryText(event)));
     else if (event.type === "sign-in" && isVerbose) showDetail(event.server, event.step, chat);
     else if (event.type === "error" && isVerbose) showDetail(event.server, event.error.message, chat);
   };
+}
+
+/** Returns whether the definitions of all servers that can be used are in the catalogue. */
+function isSettled({ servers, catalogue }: Host): boolean {
+  return [...servers.values()].every(({ name, state, lists }) => {
+    if (state === "idle" || state === "connecting") return false;
+    return state !== "ready" || lists?.tools.length === 0 || catalogue.tools.some(({ server }) => server === name);
+  });
 }
 
 /** Returns a line about a request to the model that failed and is repeated. */
@@ -76,9 +92,22 @@ function showDetail(server: string | undefined, text: string, { terminal, view }
   terminal.note(view.style.dim(origin + printable(withOptionNames(text))));
 }
 
-function showChange({ server, added, removed, changed }: CatalogueChange, { terminal, view }: Chat): void {
+/**
+ * Shows the change of a server. The first definitions of a server are counted by the notice of its connection. Those that disappear because
+ * the user turned the server off, and return later, are no change.
+ */
+function showChange(
+  { server, added, removed, changed }: CatalogueChange,
+  knownEntries: Map<string, Set<string>>,
+  { terminal, view, host }: Chat,
+): void {
+  const state = host.servers.get(server)?.state;
+  if (state === undefined || state === "disabled") return;
+  const known = knownEntries.get(server);
+  const newNames = known ? added.filter((name) => !known.has(name)) : [];
+  knownEntries.set(server, new Set([...(known ?? []), ...added].filter((name) => !removed.includes(name))));
   const parts = [
-    ["new", added],
+    ["new", newNames],
     ["removed", removed],
     ["changed", changed],
   ] as const;

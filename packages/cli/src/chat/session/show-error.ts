@@ -1,4 +1,5 @@
 import { LocalError, printable, printableJson } from "mcparley";
+import { Reported } from "../../commands/connection/report-error.ts";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { UsageError } from "../../terminal/io.ts";
 import {
@@ -12,6 +13,7 @@ import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 
 /** Shows why a command or a message failed, with the cure if it is known. */
 export function showError(error: unknown, { terminal }: { terminal: Pick<ChatTerminal, "view" | "note"> }): void {
+  if (error instanceof Reported) return;
   const { view } = terminal;
   const { text, hint } = explain(error);
   terminal.note(view.style.red(paragraph(printable(withOptionNames(text)), view)));

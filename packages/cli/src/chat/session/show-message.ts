@@ -1,12 +1,14 @@
-import type { FilePart, Message, TextPart, ToolResultPart } from "@mcparley/host";
+import type { FilePart, Message, TextPart } from "@mcparley/host";
 import { printable, printableJson } from "mcparley";
 import { showSize } from "../../terminal/show-content.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
-import { partText } from "../history/message-text.ts";
+import { paragraph } from "../../terminal/screen.ts";
 import type { Chat } from "./chat.ts";
+import type { ResultFile, ShownResult } from "../history/result-log.ts";
 
-/** Maximum lines of a result in the text of a chat. The model receives all of it. */
+/** Maximum lines of a result in the text of a chat, and maximum columns of each. */
 const mostLines = 12;
+const widestLine = 1_000;
 /** Maximum columns of the arguments of a call on its line. */
 const widestArguments = 200;
 
@@ -29,16 +31,61 @@ export function showForModel(messages: readonly Message[], chat: Pick<Chat, "ter
   }
 }
 
-/** Prints the result of a call: its first lines, and its images. */
-export function showResult({ content, isError }: ToolResultPart, chat: Pick<Chat, "terminal" | "view">): void {
-  const { dim, red } = chat.view.style;
-  const mark = isError ? red : dim;
-  const text = content.flatMap((part) => (part.type === "text" ? [partText(part)] : [])).join("\n");
-  const lines = printable(text).trim().split("\n");
-  const visible = lines.slice(0, mostLines).map((line) => `  ${line}`);
-  if (lines.length > mostLines) visible.push(`  (${lines.length - mostLines} more lines, which the model receives)`);
-  if (text.trim() !== "") chat.terminal.print(visible.map(mark).join("\n"));
-  for (const part of content) if (part.type === "file") showFile(part, chat);
+/** Prints the result of a call: its first lines, its images, and how to see the whole. */
+export function showResult(result: ShownResult, chat: Pick<Chat, "terminal" | "view">): void {
+  const { terminal, view } = chat;
+  const mark = result.isError ? view.style.red : view.style.dim;
+  const lines = linesOf(result);
+  const firstLines = lines.slice(0, mostLines).map((line) => cut(line, widestLine));
+  const texts = [...result.remarks.map(printable), ...firstLines];
+  if (texts.length > 0) terminal.print(texts.map((line) => mark(`  ${line}`)).join("\n"));
+  for (const file of result.files) {
+    const isImage = file.mimeType?.startsWith("image/") === true && file.isSent;
+    if (isImage && terminal.image(Buffer.from(file.data, "base64"), file.mimeType ?? "")) continue;
+    terminal.print(mark(`  [${fileLine(file)}]`));
+  }
+  const hiddenLines = lines.length - firstLines.length;
+  const isCut = firstLines.some((line, index) => line !== lines[index]);
+  showHint(result, hiddenLines > 0 ? count(hiddenLines, "more line") : isCut ? "part" : "nothing", chat);
+}
+
+/**
+ * Prints how to see the rest of a result, and how to save its files. `hidden` is what is not shown: a number of lines in words, or `part`
+ * of it.
+ */
+export function showHint(
+  result: ShownResult,
+  hidden: string,
+  { terminal, view }: Pick<Chat, "terminal" | "view">,
+): void {
+  const { number, files, sentBytes, text } = result;
+  const whole = `/result ${number} shows all ${count(linesOf(result).length, "line")}`;
+  const facts = [
+    ...(hidden === "nothing" ? [] : [hidden === "part" ? whole : `${hidden}: ${whole}`]),
+    ...(files.length > 0 ? [`/result ${number} FILE saves ${files.length === 1 ? "the file" : "the files"}`] : []),
+    ...(sentBytes === undefined
+      ? []
+      : [
+          `The model received the first ${showSize(sentBytes)} of ${showSize(Buffer.byteLength(text))}, and can read on`,
+        ]),
+  ];
+  if (facts.length > 0) terminal.print(view.style.dim(paragraph(`(${facts.join(". ")})`, view, "  ")));
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Returns the lines of the text of a result, escaped. */
+export function linesOf({ text }: Pick<ShownResult, "text">): string[] {
+  const safe = printable(text).trim();
+  return safe === "" ? [] : safe.split("\n");
+}
+
+/** Returns the type and the size of a file of a result. */
+export function fileLine({ data, mimeType, isSent }: ResultFile): string {
+  const type = visibleLine(mimeType ?? "of unknown type");
+  return `${type}, ${showSize(Buffer.byteLength(data, "base64"))}${isSent ? "" : ", which the model does not receive"}`;
 }
 
 /** Returns the line of a call: the tool and the start of its arguments. */

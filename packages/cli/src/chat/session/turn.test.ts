@@ -100,19 +100,19 @@ test("shows several calls of one step with a status line for each, and labels th
   expect(await chat.text()).not.toContain("(Ctrl-C cancels)");
 });
 
-test("shows the first lines of a long result, and how many more the model receives", async () => {
+test("shows the first lines of a long result, and how many more there are", async () => {
   const query = Array.from({ length: 30 }, (_, index) => `line ${index}`).join("\n");
   const chat = await open([callStep([{ name: "notes__search", input: { query } }]), textStep("Done.")]);
   await chat.type("Go");
   await chat.waitForText("Done.");
-  expect(await chat.text()).toContain("  line 11\n  (18 more lines, which the model receives)\n");
+  expect(await chat.text()).toContain("  line 11\n  (18 more lines: /result 1 shows all 30 lines)\n");
 });
 
 test("shows an image as its type and size if the terminal cannot", async () => {
   const chat = await open([callStep([{ name: "notes__draw" }]), textStep("Done.")]);
   await chat.type("Go");
   await chat.waitForText("Done.");
-  expect(await chat.text()).toContain("  Here it is.\n  [image/png, 3 bytes]\n");
+  expect(await chat.text()).toContain("  Here it is.\n  [image/png, 3 bytes]\n  (/result 1 FILE saves the file)\n");
 });
 
 test("shows an image in a terminal with the protocol of iTerm2", async () => {

@@ -1,5 +1,8 @@
-import type { CallActivity, Message, RunEnd, RunEvent, TotalUsage, Usage } from "@mcparley/host";
+import type { CallActivity, Message, RunEnd, RunEvent, ToolOutcome, TotalUsage, Usage } from "@mcparley/host";
 import { printable } from "mcparley";
+import { readContent } from "mcparley/client";
+import { saysCannotAsk } from "../../commands/connection/report-error.ts";
+import { paragraph } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { CallRecorder, exitCodeOfRun, hasAnswer } from "../script/run-outcome.ts";
@@ -73,9 +76,26 @@ function showEvent(event: RunEvent, chat: Chat, status: TurnStatus): void {
       // The results of calls at the same time are in the order in which they arrive.
       if (status.isParallel) terminal.print(view.style.dim(`${visibleLine(event.result.name)} returned:`));
       status.endCall(event.callId);
-      return showResult(event.result, chat);
+      showResult(chat.results.add(event.result, event.outcome), chat);
+      return showCure(event.result.name, event.outcome, chat);
     default:
   }
+}
+
+/** Shows how to use an earlier revision if a server failed because it cannot send input requests on the present one. */
+export function showCure(name: string, outcome: ToolOutcome | undefined, { host, terminal, view }: Chat): void {
+  const server = host.catalogue.tool(name)?.server;
+  if (!outcome || server === undefined || !saysCannotAsk(errorTextOf(outcome))) return;
+  const text = `The server may be able to ask you on an earlier revision: /servers revision ${visibleLine(server)} 2025-11-25`;
+  terminal.note(view.style.yellow(paragraph(text, view)));
+}
+
+function errorTextOf(outcome: ToolOutcome): string {
+  if (outcome.status !== "result") return outcome.status === "failed" ? outcome.error.message : "";
+  if (outcome.result.isError !== true) return "";
+  return readContent(outcome.result.content)
+    .flatMap((block) => (block.type === "text" ? block.text : []))
+    .join("\n");
 }
 
 /** The reasons for which a run ends before its answer is complete. */
@@ -151,7 +171,7 @@ class TurnStatus {
   startCall(callId: string, name: string): void {
     this.#started += 1;
     this.#model = "Waiting for the model";
-    this.#calls.set(callId, { name, state: "running" });
+    this.#calls.set(callId, { name, state: queuedState });
     this.#show();
   }
 
@@ -174,9 +194,12 @@ class TurnStatus {
   }
 }
 
+/** The state of a call that is neither sent nor asked for yet, such as one behind the question for another call. */
+export const queuedState = "queued";
+
 /** Returns the state of a call in a few words. */
 export function activityText(activity: CallActivity): string {
-  if (activity.type === "usage") return "running";
+  if (activity.type === "usage" || activity.type === "sent") return "running";
   if (activity.type === "progress") return progressText(activity.progress);
   if (activity.type === "approval") return activity.state === "waiting" ? "waits for your approval" : activity.state;
   if (activity.type === "input-request") {

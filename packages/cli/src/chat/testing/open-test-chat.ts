@@ -28,6 +28,8 @@ interface Size {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Record<string, string>;
+  /** Default: calls at once. */
+  readonly schedule?: CommandIo["schedule"];
 }
 
 /** A chat in an emulated terminal. */
@@ -35,9 +37,14 @@ export type TestChat = Awaited<ReturnType<typeof openTestChat>>;
 
 /** Opens a chat in an emulated terminal of 160 columns and 60 rows. It is closed when the test has finished. */
 export async function openTestChat(options: TestChatOptions & Size = {}) {
-  const { columns = 160, rows = 60, env = {} } = options;
+  const { columns = 160, rows = 60, env = {}, schedule } = options;
   const home = options.home ?? (await temporaryFolder());
-  const screen = emulatedTerminal({ columns, rows, env: { NO_COLOR: "1", ...env, HOME: home } });
+  const screen = emulatedTerminal({
+    columns,
+    rows,
+    env: { NO_COLOR: "1", ...env, HOME: home },
+    ...(schedule && { schedule }),
+  });
   const terminations = new Set<() => void>();
   const exit = startChat({ ...screen.io, cwd: home }, options, terminations);
   // A test that expects a failure awaits it later.
@@ -73,15 +80,17 @@ export async function openTestChat(options: TestChatOptions & Size = {}) {
       await waitForQuestion(question);
       submit(input);
     },
-    /** Submits a text that is refused with a message. The text stays in the input, and is then deleted. */
+    /** Submits a text that is refused with a message. A message stays in the input, and is then deleted. */
     async expectRefusal(input: string, message: string): Promise<void> {
       await idle();
       const occurrences = (await text()).split(message).length;
       submit(input);
       await screen.waitUntil(
-        (lines) => lines.join("\n").split(message).length > occurrences && lines.at(-1) === `> ${input}`,
+        (lines) =>
+          lines.join("\n").split(message).length > occurrences &&
+          lines.at(-1) === (input.startsWith("/") ? ">" : `> ${input}`),
       );
-      screen.press(keys.ctrlC);
+      if (!input.startsWith("/")) screen.press(keys.ctrlC);
       await idle();
     },
     /** Resolves when the input of messages is open and empty, and the resources of a server can be attached. */

@@ -143,7 +143,7 @@ function indentLines(text: string): string {
 }
 
 const earlierRevision =
-  "The server may be able to ask you on an earlier revision: --revision 2025-11-25 (with --sample TEXT if it asks a model).";
+  'The server may be able to ask you on an earlier revision: --revision 2025-11-25 (with --sample TEXT if it asks a model). To remember it, write "revision": "2025-11-25" into the entry of the server in mcp.json.';
 
 /** Error texts of servers in that case: FastMCP, the SDKs of Python and TypeScript, and mcp-go. */
 const cannotAskTexts: readonly RegExp[] = [
@@ -158,7 +158,12 @@ const cannotAskTexts: readonly RegExp[] = [
  */
 function cannotAsk(error: unknown): boolean {
   const isFromServer = error instanceof ToolError || error instanceof ProtocolError;
-  return isFromServer && cannotAskTexts.some((text) => text.test(error.message.slice(0, 4_000)));
+  return isFromServer && saysCannotAsk(error.message);
+}
+
+/** Returns whether an error text of a server says that it cannot send input requests. */
+export function saysCannotAsk(text: string): boolean {
+  return cannotAskTexts.some((pattern) => pattern.test(text.slice(0, 4_000)));
 }
 
 /** Whether a server refused a request because the client lacks a capability. Earlier revisions have no specific code. */

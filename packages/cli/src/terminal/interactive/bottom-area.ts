@@ -17,7 +17,8 @@ export interface AreaContent {
 /** The start and the end of an update that the terminal shows at once. Terminals without this mode ignore them. */
 const beginUpdate = "\u001b[?2026h";
 const endUpdate = "\u001b[?2026l";
-const eraseBelow = "\u001b[J";
+/** Erases from the start of a row to the end of the screen. At the first cell, tmux would copy the screen to its history. */
+const eraseBelow = "\u001b[C\u001b[J\r\u001b[K";
 
 /**
  * The rows at the bottom of a terminal that are drawn again with each change: status, input and menu. Other text is printed above, and

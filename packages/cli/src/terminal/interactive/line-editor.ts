@@ -56,10 +56,22 @@ export class LineEditor {
     this.insert(text);
   }
 
-  /** Runs an editing key, such as a movement or the deletion of a word. Up and down move within a text of several lines. */
-  press({ key, name }: KeyEvent & { type: "key" }): void {
+  /**
+   * Runs an editing key, such as a movement or the deletion of a word. Up and down move within a text of several lines. The keys for one
+   * character pass or delete what a person sees as one, such as a joined emoji, a flag, or a letter with its marks.
+   */
+  press({ key, name, ctrl, meta }: KeyEvent & { type: "key" }): void {
     if ((name === "up" || name === "down") && this.#moveLine(name)) return;
-    this.#lines.write(null, key);
+    const step = meta ? undefined : characterSteps.get(ctrl ? `ctrl-${name}` : name);
+    if (!step) return this.#lines.write(null, key);
+    const { cursor } = this;
+    const text = this.#lines.line;
+    const end = step.isBack ? cursor : nextBoundary(text, cursor);
+    const start = step.isBack ? previousBoundary(text, cursor) : cursor;
+    if (step.isDeletion) {
+      this.#moveTo(end);
+      this.replaceBefore(end - start, "");
+    } else this.#moveTo(step.isBack ? start : end);
   }
 
   /** Keeps what is typed before there is an input for it. Enter and other keys that would answer or leave have no effect. */
@@ -90,7 +102,9 @@ export class LineEditor {
     const target = direction === "up" ? text.lastIndexOf("\n", start - 2) + 1 : end + 1;
     const targetEnd = text.indexOf("\n", target);
     const column = Math.min(cursor - start, (targetEnd === -1 ? text.length : targetEnd) - target);
-    this.#moveTo(target + column);
+    const position = target + column;
+    // A position within a character is moved to its start.
+    this.#moveTo(position === text.length ? position : previousBoundary(text, position + 1));
     return true;
   }
 
@@ -102,6 +116,38 @@ export class LineEditor {
       while (this.cursor < position) this.#lines.write(null, { name: "right" });
     }
   }
+}
+
+/** The keys that pass or delete one character. The others are those of `readline`. */
+const characterSteps: ReadonlyMap<string, { readonly isBack: boolean; readonly isDeletion: boolean }> = new Map([
+  ["left", { isBack: true, isDeletion: false }],
+  ["ctrl-b", { isBack: true, isDeletion: false }],
+  ["right", { isBack: false, isDeletion: false }],
+  ["ctrl-f", { isBack: false, isDeletion: false }],
+  ["backspace", { isBack: true, isDeletion: true }],
+  ["ctrl-h", { isBack: true, isDeletion: true }],
+  ["delete", { isBack: false, isDeletion: true }],
+  ["ctrl-d", { isBack: false, isDeletion: true }],
+]);
+
+const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** UTF-16 units that are searched for the borders of a character. A longer sequence of marks is divided. */
+const longestCharacter = 256;
+
+/** Returns the position of the start of the character before a position. */
+function previousBoundary(text: string, position: number): number {
+  const start = Math.max(0, position - longestCharacter);
+  return (
+    start +
+    (characters.segment(text.slice(start, position + longestCharacter)).containing(position - start - 1)?.index ?? 0)
+  );
+}
+
+/** Returns the position of the end of the character at a position. */
+function nextBoundary(text: string, position: number): number {
+  const next = characters.segment(text.slice(position, position + longestCharacter)).containing(0);
+  return position + (next?.segment.length ?? 0);
 }
 
 function toLine(text: string): string {
