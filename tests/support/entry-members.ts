@@ -204,6 +204,7 @@ const rows: readonly RowParts[] = [
     { type: "remote" },
   ],
   ["type", ["goose"], "the transport", undefined, gooseUrl, { type: "sse" }],
+  ["revision", ["mcparley"], "the revision of the protocol", undefined, program, { revision: "2025-11-25" }],
   ["other members", withArgs, "settings of the host", undefined, program, { autoApprove: ["*"] }],
   ["other members", ["goose"], "settings of the host", undefined, goose, { timeout: 1 }],
   ["other members", ["opencode"], "settings of the host", undefined, local, { timeout: 1 }],

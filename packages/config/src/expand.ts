@@ -21,7 +21,7 @@ export interface ExpandOptions {
 }
 
 /** A program to start, or a URL to connect to, and the entry that it comes from. */
-export type ExpandedTarget = { entry: EntryIdentity } & (
+export type ExpandedTarget = { entry: EntryIdentity; revision?: string } & (
   | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string }
   | { kind: "url"; url: string; transport: "http" | "sse"; headers: Record<string, string> }
 );
@@ -61,7 +61,8 @@ export async function expandTarget(server: ConfiguredServer, options: ExpandOpti
     input: options.input ?? (() => undefined),
     files: readReferencedFiles(server, target, home),
   };
-  return target.kind === "command" ? expandCommand(target, expansion) : expandUrl(target, expansion);
+  const expanded = await (target.kind === "command" ? expandCommand(target, expansion) : expandUrl(target, expansion));
+  return target.revision === undefined ? expanded : { ...expanded, revision: target.revision };
 }
 
 type Expansion = Required<ExpandOptions> & { readonly server: ConfiguredServer; readonly files: ReferencedFiles };

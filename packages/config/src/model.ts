@@ -31,6 +31,8 @@ export interface CommandTarget {
   readonly cwd?: ConfigValue | undefined;
   /** A file of `NAME=value` lines that are added to the environment. */
   readonly envFile?: ConfigValue | undefined;
+  /** The revision of the protocol, such as `2025-11-25`. Only the host `mcparley` has this member. Default: the client negotiates it. */
+  readonly revision?: string | undefined;
 }
 
 /** A server at a URL. */
@@ -40,6 +42,8 @@ export interface UrlTarget {
   /** `http` is Streamable HTTP, `sse` the transport of 2024-11-05. */
   readonly transport: "http" | "sse";
   readonly headers: ReadonlyMap<string, ConfigValue>;
+  /** As for a program. */
+  readonly revision?: string | undefined;
 }
 
 /** A server as configured, in the same form for every host. References are not expanded: see `expandTarget`. */

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { basename, dirname, extname, resolve } from "node:path";
-import { type HostId, type ReadResult, readConfigFile, readServers } from "@mcparley/config";
+import { type FileOptions, type HostId, type ReadResult, readConfigFile, readServers } from "@mcparley/config";
 import { UsageError } from "../terminal/io.ts";
 
 /** The folders of hosts in a project. A file in one of them applies to the folder above. */
@@ -30,7 +30,7 @@ export function readGivenFile(word: string, { cwd, env, platform }: Machine): Re
   const project = readServers({ folder, env, ...(platform && { platform }) });
   const result = { servers: project.servers.filter(isOfFile), problems: project.problems.filter(isOfFile) };
   if (result.servers.length + result.problems.length > 0) return result;
-  const results = formsOf(file, word).map((host) => readConfigFile(file, { host, folder }));
+  const results = formsOf(file, word).map((form) => readConfigFile(file, { ...form, folder }));
   const servers = results.flatMap((result) => result.servers);
   // An invalid file has the same problem in each form.
   const problems = results.find((result) => result.problems.length > 0)?.problems ?? [];
@@ -38,17 +38,33 @@ export function readGivenFile(word: string, { cwd, env, platform }: Machine): Re
   return { servers, problems };
 }
 
-/** Returns the hosts whose forms a file can have. The forms of JSON have different names for their tables. */
-function formsOf(file: string, word: string): readonly HostId[] {
+/** Returns the forms that a file can have. The forms of JSON have different names for their tables. */
+function formsOf(file: string, word: string): readonly Pick<FileOptions, "host" | "path">[] {
   const extension = extname(file).toLowerCase();
-  if (extension === ".toml") return ["codex"];
-  if (extension === ".yaml" || extension === ".yml") return ["goose"];
-  if (extension === ".json" || extension === ".jsonc") return [mcpServersForm(file), "vscode", "zed", "opencode"];
+  if (extension === ".toml") return [{ host: "codex" }];
+  if (extension === ".yaml" || extension === ".yml") return [{ host: "goose" }];
+  if (extension === ".json" || extension === ".jsonc") {
+    const servers = basename(file) === "mcp.json" ? "vscode" : "mcparley";
+    return [
+      { host: mcpServersForm(file) },
+      { host: servers, path: ["servers"] },
+      { host: "zed" },
+      { host: "opencode" },
+    ];
+  }
   throw new UsageError(`--config ${word}: the form of the file is unknown.`, knownForms);
 }
 
-/** Returns the host that decides the form of `mcpServers`. Most hosts have the same. */
+/** The names of files with `mcpServers` of other hosts. */
+const hostFiles: ReadonlyMap<string, HostId> = new Map([
+  [".claude.json", "claude-code"],
+  [".mcp.json", "claude-code"],
+  ["claude_desktop_config.json", "claude-desktop"],
+  ["mcp_config.json", "windsurf"],
+]);
+
+/** Returns the host that decides the form of `mcpServers`. A file that no host reads has the form of `mcp.json`. */
 function mcpServersForm(file: string): HostId {
   if (basename(dirname(file)) === ".gemini") return "gemini-cli";
-  return basename(file) === "mcp_config.json" ? "windsurf" : "claude-code";
+  return hostFiles.get(basename(file)) ?? "mcparley";
 }

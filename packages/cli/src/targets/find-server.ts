@@ -14,6 +14,7 @@ import { UsageError } from "../terminal/io.ts";
 import { type Machine, readGivenFile } from "./config-file.ts";
 import { asUsageError, problemError } from "./config-problem.ts";
 import { splitHost } from "./host-ids.ts";
+import { readRevision } from "./revision.ts";
 
 /** Reads the configurations of all hosts. */
 export function readAll({ cwd, env, platform }: Machine): ReadResult {
@@ -137,9 +138,11 @@ function ambiguous(word: string, namedServers: readonly ConfiguredServer[]): Usa
 /** Returns a text that is equal for equal targets. */
 function identityOf({ target, file, line }: ConfiguredServer): string {
   if (!target) return `${file}:${line}`;
-  if (target.kind === "url") return JSON.stringify([target.url, target.transport, sortedValues(target.headers)]);
+  const { revision } = target;
+  if (target.kind === "url")
+    return JSON.stringify([target.url, target.transport, sortedValues(target.headers), revision]);
   const { command, args, env, cwd, envFile } = target;
-  return JSON.stringify([command, args, sortedValues(env), cwd, envFile]);
+  return JSON.stringify([command, args, sortedValues(env), cwd, envFile, revision]);
 }
 
 function sortedValues(table: ReadonlyMap<string, ConfigValue>): [string, ConfigValue][] {
@@ -160,8 +163,14 @@ export async function targetOf(
   const { entry, ...target } = await expandTarget(server, options).catch((error: unknown) => {
     throw asUsageError(error);
   });
-  const origin = { name: server.name, scope: server.scope, entry };
-  if (target.kind === "command") return { ...target, origin };
+  const { name, scope, file, positionOf } = server;
+  const facts = {
+    origin: { name, scope, entry },
+    ...(target.revision !== undefined && {
+      revision: readRevision(target.revision, `${file}:${positionOf("revision").line}`),
+    }),
+  };
+  if (target.kind === "command") return { ...target, ...facts };
   const { url, headers } = target;
-  return { kind: "url", url, headers, origin };
+  return { kind: "url", url, headers, ...facts };
 }

@@ -60,7 +60,8 @@ function shown(target: ServerTarget | undefined): string {
 }
 
 function summary({ name, line, target, isDisabled }: ConfiguredServer): string {
-  return `${line} ${name}${isDisabled ? " (off)" : ""}: ${shown(target)}`;
+  const revision = target?.revision === undefined ? "" : ` revision:${target.revision}`;
+  return `${line} ${name}${isDisabled ? " (off)" : ""}: ${shown(target)}${revision}`;
 }
 
 const npx = "npx -y files-server@1.0.0";
@@ -140,7 +141,7 @@ test.each<[HostId, string[]]>([
     "mcparley",
     [
       `4 files: ${npx} \${workspaceFolder} API_KEY=\${env:API_KEY} PORT=8080 envFile:.env`,
-      "11 notes: http https://notes.example/mcp Authorization=Bearer ${NOTES_TOKEN:-none}",
+      "11 notes: http https://notes.example/mcp Authorization=Bearer ${NOTES_TOKEN:-none} revision:2025-11-25",
       "15 editor (off): editor-server ${file:/etc/passwd}",
     ],
   ],
@@ -268,6 +269,8 @@ test.each<[HostId, ServerTarget, string]>([
   ["windsurf", { ...url, headers: new Map([["X-Key", [{ kind: "env", name: "K" }]]]) }, '"X-Key": "${env:K}"'],
   ["windsurf", url, '"serverUrl": "https://new.example/mcp"'],
   ["gemini-cli", { ...url, transport: "sse" }, '"type": "sse"'],
+  ["mcparley", { ...url, revision: "2025-11-25" }, '"revision": "2025-11-25"'],
+  ["mcparley", { ...command, revision: "2025-06-18" }, '"revision": "2025-06-18"'],
 ])("%s writes %j", (id, target, expected) => {
   expect(planAdd({ ...homeOf(id), host: id, scope: scopeOf(id), name: "new", target }).after).toContain(expected);
 });
@@ -282,6 +285,24 @@ test("mcparley writes mcp.json, and removes its servers from the files of other 
   expect(planRemove({ ...place, name: "old" }).file).toBe(`${home}/.mcp.json`);
   expect(() => planRemove({ ...place, name: "a" })).toThrow(expect.objectContaining({ code: "not_found" }));
   expect(() => planAdd({ ...place, scope: "user", name: "new", target: command })).toThrow("Its scopes are: project.");
+});
+
+test.each(["2025", 20251125, "2025-11-25 ", ["2025-11-25"]])(
+  "refuses the revision %j, and reads the other entries",
+  (revision) => {
+    const entry = { command: "x", revision };
+    const folder = temporaryFolder({ "mcp.json": JSON.stringify({ mcpServers: { a: entry, b: { command: "y" } } }) });
+    const { servers } = readServers({ home: `${folder}/none`, env: {}, folder });
+    expect(servers.map(({ target }) => target?.kind)).toEqual([undefined, "command"]);
+    expect(servers[0]?.problems[0]?.message).toMatch(/mcp\.json:1:\d+: Server "a": "revision" must be/);
+  },
+);
+
+test("does not read a revision from an entry of another host, which has no such member", () => {
+  const entry = { command: "x", revision: "2025-11-25" };
+  const folder = temporaryFolder({ ".cursor/mcp.json": JSON.stringify({ mcpServers: { a: entry } }) });
+  const { servers } = readServers({ home: `${folder}/none`, env: {}, folder });
+  expect(servers.map(({ host, target }) => [host, target?.revision])).toEqual([["cursor", undefined]]);
 });
 
 test("VS Code asks for the inputs of a new server, and each only once", () => {
@@ -317,9 +338,11 @@ test.each<[HostId, ServerTarget, string]>([
   [
     "codex",
     { ...command, envFile: ".env" },
-    'Codex: Codex has no member for "envFile". Name the variables in its environment',
+    'Codex: The host has no member for "envFile". Name the variables in its environment',
   ],
-  ["goose", { ...command, cwd: "/" }, 'goose: goose has no member for "cwd".'],
+  ["goose", { ...command, cwd: "/" }, 'goose: The host has no member for "cwd".'],
+  ["cursor", { ...url, revision: "2025-11-25" }, 'Cursor: The host has no member for "revision". Leave it out'],
+  ["claude-code", { ...command, revision: "2025-11-25" }, 'Claude Code: The host has no member for "revision".'],
   ["zed", { ...url, url: "ftp://user:secret@a.example" }, "a URL must be one of http or https"],
 ])("%s refuses %j", (id, target, message) => {
   const add = () => planAdd({ ...homeOf(id), host: id, scope: scopeOf(id), name: "new", target });

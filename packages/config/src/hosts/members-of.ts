@@ -7,6 +7,7 @@ import { type HostRules, UnsupportedTarget } from "./host.ts";
 /** The cures for members of a target that a host does not have. */
 const missingMemberCures = {
   cwd: "Leave it out, or start a script that changes the folder.",
+  revision: "Leave it out: the host negotiates the revision.",
   envFile: "Name the variables in its environment, or start a script that reads the file.",
 };
 
@@ -24,9 +25,10 @@ export function membersOf(rules: HostRules, target: ServerTarget): Readonly<Reco
       `It supports ${rules.transports.join(", ")}.`,
     );
   }
-  for (const member of ["cwd", "envFile"] as const) {
-    if (target.kind === "command" && target[member] !== undefined && !rules.members.includes(member)) {
-      throw new UnsupportedTarget(`${rules.title} has no member for "${member}".`, missingMemberCures[member]);
+  const memberValues = { revision: target.revision, ...(target.kind === "command" && target) };
+  for (const member of ["cwd", "envFile", "revision"] as const) {
+    if (memberValues[member] !== undefined && !rules.members.includes(member)) {
+      throw new UnsupportedTarget(`The host has no member for "${member}".`, missingMemberCures[member]);
     }
   }
   const members = Object.fromEntries(Object.entries(rules.write(target)).filter(([, member]) => member !== undefined));
@@ -52,9 +54,10 @@ function isDescribedBy(rules: HostRules, members: object, target: ServerTarget):
 /** Returns the values of a target in one form. Hosts that detect the transport do not write it. */
 function comparable(target: ServerTarget): unknown {
   if (target.kind === "url")
-    return [normalizeValue(target.url), sortedValues(target.headers, (name) => name.toLowerCase())];
-  const { command, args, env, cwd, envFile } = target;
+    return [normalizeValue(target.url), sortedValues(target.headers, (name) => name.toLowerCase()), target.revision];
+  const { command, args, env, cwd, envFile, revision } = target;
   return [
+    revision,
     normalizeValue(command),
     args.map(normalizeValue),
     sortedValues(env, (name) => name),

@@ -15,18 +15,25 @@ import { writeChanges } from "./write-changes.ts";
 
 /** Adds a server to hosts: connects to it once, shows the changes, asks, and writes them. */
 export async function addServer(words: Words, setting: CommandSetting<AddOptions>): Promise<void> {
-  const { io, options } = setting;
+  const { io, options, screen } = setting;
   const hosts = readHosts(options.to, "--to");
   const scope = readScope(options.scope) ?? "user";
-  const source = readSource(words, scope, setting);
+  const source = withRevision(readSource(words, scope, setting), options.revision);
   const server = options.noPin ? source : { ...source, target: await pinPackages(source, setting) };
   const ownName = options.noCheck ? undefined : await tryServer(server, setting);
   const name = options.name ?? server.origin?.name ?? nameFrom(ownName);
   const target = server.origin ? copyTarget(server.target, name, setting) : server.target;
   const { cwd: folder, env, platform } = io;
-  const plans = hosts.map((host) =>
-    withUsageErrors(() => planFor({ folder, env, platform, host, scope, name, ...forHost(target, host, name) })),
-  );
+  const copiedRevision = options.revision === undefined ? target.revision : undefined;
+  const plans = hosts.map((host) => {
+    const hasRevision = host === "mcparley" || copiedRevision === undefined;
+    if (!hasRevision)
+      screen.noteParagraph(`The revision ${copiedRevision} is not copied to ${host}, which finds it itself.`);
+    const hostTarget = hasRevision ? target : { ...target, revision: undefined };
+    return withUsageErrors(() =>
+      planFor({ folder, env, platform, host, scope, name, ...forHost(hostTarget, host, name) }),
+    );
+  });
   await writeChanges(plans, setting);
 }
 
@@ -64,6 +71,12 @@ function readSource(
   if (origin) throw new UsageError(origin.problems[0]?.message ?? `The server ${JSON.stringify(word)} is invalid.`);
   const names = configurations.servers.flatMap(({ host, name }) => [name, `${host}:${name}`]);
   throw new UsageError(`No host has a server ${JSON.stringify(word)}.`, didYouMean(word, [...new Set(names)]));
+}
+
+/** Returns a server with the revision of the command line. `auto` is the default of each host, and is not written. */
+function withRevision(server: NewServer, revision: string | undefined): NewServer {
+  if (revision === undefined) return server;
+  return { ...server, target: { ...server.target, revision: revision === "auto" ? undefined : revision } };
 }
 
 /** Returns a target of another configuration without its literal secrets, and notes the variables that replace them. */

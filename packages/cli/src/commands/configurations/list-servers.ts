@@ -69,6 +69,7 @@ function toJson({ name, host, scope, folder, file, line, isDisabled, target }: C
     line,
     disabled: isDisabled,
     ...(target && { transport, target: describeTarget(target) }),
+    ...(target?.revision !== undefined && { revision: target.revision }),
   };
 }
 

@@ -139,7 +139,10 @@ export function expandNew(target: ServerTarget, { cwd, env: variables }: Pick<Co
   };
   const expandTable = (table: ReadonlyMap<string, ConfigValue>): Record<string, string> =>
     Object.fromEntries([...table].map(([name, value]) => [name, expand(value)]));
-  if (target.kind === "url") return { kind: "url", url: expand(target.url), headers: expandTable(target.headers) };
+  const { revision } = target;
+  const facts = revision === undefined ? {} : { revision };
+  if (target.kind === "url")
+    return { kind: "url", url: expand(target.url), headers: expandTable(target.headers), ...facts };
   const { command, args, env } = target;
-  return { kind: "command", command: expand(command), args: args.map(expand), env: expandTable(env), cwd };
+  return { kind: "command", command: expand(command), args: args.map(expand), env: expandTable(env), cwd, ...facts };
 }

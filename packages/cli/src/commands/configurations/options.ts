@@ -1,5 +1,6 @@
 import { networkOptions, readHeaders, readVariables } from "../../targets/options.ts";
-import { type OptionValues, flag, options, text, texts } from "../../terminal/options.ts";
+import { type OptionValues, flag, options, text, textAs, texts } from "../../terminal/options.ts";
+import { readRevision } from "../../targets/revision.ts";
 import { commonOptions, targetOptions } from "../connection/options.ts";
 
 const hosts =
@@ -31,6 +32,11 @@ export const addOptions = {
       description: "write this HTTP header; a secret as '${env:NAME}'; repeatable",
       read: readHeaders,
     },
+    revision: textAs(
+      "VERSION",
+      "write the revision of the protocol for this server, which only mcparley reads",
+      (version) => readRevision(version),
+    ),
     noPin: flag("do not replace a package of npx or uvx by its exact version"),
     noCheck: flag("do not connect to the server, and do not run the host's check"),
   }),

@@ -1,5 +1,6 @@
-import { type LoggingLevel, loggingLevels, supportedVersions } from "mcparley";
+import { type LoggingLevel, loggingLevels } from "mcparley";
 import { addedOptions, configurationOptions, networkOptions } from "../../targets/options.ts";
+import { readRevision } from "../../targets/revision.ts";
 import { type SignInOptions, signInOptions } from "../../targets/sign-in/options.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { UsageError } from "../../terminal/io.ts";
@@ -60,7 +61,14 @@ export function yesNotice({ allow, sendAnswers }: Options): string {
 const { maxReply, revision, root, logLevel } = options(
   {
     maxReply: textAs("SIZE", "maximum size of a reply: 500KiB, 128MiB (16MiB; 24MiB for read)", readSize),
-    revision: { ...textAs("VERSION", "use this revision of the protocol only", readRevision), isOfTarget: true },
+    revision: {
+      ...textAs(
+        "VERSION",
+        "use this revision of the protocol only, and not that of the configuration; auto finds it",
+        (version) => readRevision(version),
+      ),
+      isOfTarget: true,
+    },
     root: texts("DIR", "declare this folder as a root that the server may use; repeatable"),
     logLevel: textAs("LEVEL", "minimum level of the server's log messages that are shown (warning)", readLogLevel),
   },
@@ -127,18 +135,6 @@ function readSize(size: string): number {
   if (bytes > 0 && bytes <= largestReply) return bytes;
   const problem = bytes > largestReply ? "is more than 512MiB, the maximum" : "is not a size";
   throw new UsageError(`--max-reply ${JSON.stringify(size)} ${problem}.`, "Such as 500KiB or 128MiB.");
-}
-
-/** The pre-release is never negotiated, but a server that has only this version can be used. */
-const usableVersions: readonly string[] = [...supportedVersions, "2024-10-07"];
-
-function readRevision(version: string): string | undefined {
-  if (version === "auto") return undefined;
-  if (usableVersions.includes(version)) return version;
-  throw new UsageError(
-    `${JSON.stringify(version)} is not a revision of the protocol that mcparley supports.`,
-    `Available: ${usableVersions.join(", ")}.`,
-  );
 }
 
 function readLogLevel(word: string): LoggingLevel {

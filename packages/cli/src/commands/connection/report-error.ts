@@ -143,7 +143,7 @@ function indentLines(text: string): string {
 }
 
 const earlierRevision =
-  "The server may be able to ask you on an earlier revision: --revision 2025-11-25 (with --sample TEXT if it asks a model).";
+  'The server may be able to ask you on an earlier revision: --revision 2025-11-25 (with --sample TEXT if it asks a model). To remember it, write "revision": "2025-11-25" into the entry of the server in mcp.json.';
 
 /** Error texts of servers in that case: FastMCP, the SDKs of Python and TypeScript, and mcp-go. */
 const cannotAskTexts: readonly RegExp[] = [

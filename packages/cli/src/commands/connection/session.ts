@@ -139,7 +139,8 @@ export async function openSession<V extends ConnectionOptions>(
   setting: OpenSetting<V>,
 ): Promise<Session<V>> {
   const { io, screen, stop, auth, program, facts, options } = setting;
-  const { verbose, revision, timeout } = options;
+  const { verbose, timeout } = options;
+  const revision = options.revision ?? target.revision;
   const logLevel = options.logLevel ?? (verbose ? "debug" : undefined);
   // With `--timeout`, the limit of the command ends first. These remain for `watch`, whose command has no limit after its start.
   const limits = timeout === undefined ? {} : { timeout: { idle: 2 * timeout, total: 2 * timeout } };
