@@ -260,6 +260,22 @@ describe("secrets of mcparley add", () => {
     expect(io.err() + io.out()).toContain("***");
     expect(io.err() + io.out()).not.toContain("hunter");
   });
+
+  test.each([
+    { url: "https://h.example/s/hunter2hunter2hunter2/mcp?key=hunter2" },
+    { url: "https://hunter2@h.example/mcp" },
+    { command: "npx", args: ["mcp-remote", "https://h.example?k=hunter2", "--header", "X-Key: hunter2"] },
+    { command: "x", args: ["--header=X-Key: hunter2", "--api-key=hunter2", "-e", "NAME=hunter2"] },
+    { command: "x", env: { A: "hunter2", B: "h2" } },
+    { command: "x", url: "https://h.example", headers: { "X-Tenant": "hunter2" } },
+    { url: "https://h.example", oauth: { clientSecret: "hunter2" } },
+  ])("of another entry, %j, are shown by neither add nor servers", async (entry) => {
+    write(".cursor/mcp.json", { mcpServers: { notes: entry } });
+    const { io } = await run(`add ${url} --to cursor --name other --no-check --dry-run`);
+    expect(io.out()).toContain("notes.example");
+    const shown = io.out() + io.err() + (await run("servers")).io.out() + (await run("servers --json")).io.out();
+    expect(shown).not.toMatch(/hunter|"h2"/);
+  });
 });
 
 describe("mcparley add NAME", () => {

@@ -1,4 +1,5 @@
 import { formModel } from "@mcparley/internal/form-model";
+import { withSafeUrls } from "@mcparley/internal/secret-values";
 import type { CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult } from "mcparley";
 import type { InputRequestSource, ElicitHandler, SampleHandler } from "mcparley/client";
 import { type Screen, paragraph } from "../../terminal/screen.ts";
@@ -132,7 +133,8 @@ function introduce(
 /** The target comes first, because it is trusted and the server's own name is not. */
 function whoAsks({ target, server }: InputRequestSource): string {
   const says = server?.title ?? server?.name;
-  return says === undefined ? visibleLine(target) : `${visibleLine(target)} ("${visibleLine(says)}")`;
+  const safeTarget = visibleLine(withSafeUrls(target));
+  return says === undefined ? safeTarget : `${safeTarget} ("${visibleLine(says)}")`;
 }
 
 function nameOf({ message }: ElicitParams): string {

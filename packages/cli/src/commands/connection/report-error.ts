@@ -4,7 +4,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { largestReply } from "./options.ts";
-import { type KnownTarget, withTarget, withoutQueryValues } from "../../targets/known-target.ts";
+import { type KnownTarget, withTarget, withoutUrlSecrets } from "../../targets/known-target.ts";
 import {
   accessHint,
   isDeniedByUser,
@@ -71,7 +71,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   if (stderr !== "" && !verbose && !hasExited) {
     screen.note(`  The end of the server's stderr:\n${indentLines(stderr)}`);
   }
-  const causes = withoutQueryValues(details(error), reporting.target?.url);
+  const causes = withoutUrlSecrets(details(error), reporting.target?.url);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
@@ -94,7 +94,7 @@ function stderrOf(error: unknown, { program }: FailureFacts): string {
 }
 
 function messageOf(error: unknown, { method, target }: FailureFacts): string {
-  const text = withoutQueryValues(error instanceof Error ? error.message : String(error), target?.url);
+  const text = withoutUrlSecrets(error instanceof Error ? error.message : String(error), target?.url);
   if (error instanceof LocalError) return withOptionNames(text);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
