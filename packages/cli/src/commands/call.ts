@@ -16,14 +16,14 @@ import { UsageError } from "../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { jsonText } from "../terminal/json-text.ts";
 import { allowCure } from "./connection/allow-cure.ts";
-import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";
+import { type View, paragraph, printText } from "../terminal/screen.ts";
 import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
 import { saveOutput } from "./output/save-output.ts";
 import { whyUnasked } from "../terminal/questions/prompter.ts";
 import { type OptionValues, options, texts } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
-import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { type Session, chooseTarget, printResult, useServer } from "./connection/session.ts";
 import { mayHide } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { toolArguments } from "./arguments/tool-arguments.ts";
@@ -89,7 +89,7 @@ async function call(name: string, args: readonly TypedArgument[], session: CallS
     const text = (): string => `${resultText(result, { ...view, terminal: false })}\n`;
     await saveOutput(output, { binaries, text }, session);
   }
-  if (json) await printJson(callResult, session);
+  if (json) await printResult(callResult, session);
   else if (output === undefined) await printText(resultText(result, view), session);
   else if (hasBinary) {
     const content = result.content.filter((_, index) => binaries[index] === undefined);

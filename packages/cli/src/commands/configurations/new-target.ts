@@ -76,11 +76,15 @@ export function commandTarget(words: readonly string[], { env, header }: Words):
   return { kind: "command", command: parseReferences(command), args: args.map(parseReferences), env: new Map(values) };
 }
 
+/** Whether the value of a header or a variable looks like a secret. */
+function isSecretPair(name: string, value: string): boolean {
+  return isSecretName(name) || isSecretValue(value);
+}
+
 /** Returns the index of the first word that looks like a secret, or -1. */
 export function secretWordOf(words: readonly string[]): number {
-  const isHidden = (name: string, value: string): boolean => isSecretName(name) || isSecretValue(value);
   return words.findIndex((word, index) =>
-    /^https?:\/\//i.test(word) ? hasSecret(word) : safeWord(words, index, isHidden) !== word,
+    /^https?:\/\//i.test(word) ? hasSecret(word) : safeWord(words, index, isSecretPair) !== word,
   );
 }
 
