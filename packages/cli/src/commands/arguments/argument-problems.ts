@@ -51,7 +51,7 @@ function valueAt(value: unknown, keys: readonly string[]): unknown {
 }
 
 /** Returns the most similar value or name, or else the form of the argument. */
-function cureFor({ path, message }: ValidationIssue, args: JsonObject, root: JsonObject): string | undefined {
+function cureFor({ path }: ValidationIssue, args: JsonObject, root: JsonObject): string | undefined {
   const keys = pointerKeys(path);
   const [key] = keys;
   if (key === undefined) return undefined;
@@ -61,9 +61,9 @@ function cureFor({ path, message }: ValidationIssue, args: JsonObject, root: Jso
   const choices = enumValues.filter((one): one is string => typeof one === "string");
   const choice = typeof value === "string" ? nearest(value, choices) : undefined;
   if (choice !== undefined) return `Did you mean ${quotedWord(`${memberName(keys)}=${choice}`)}?`;
-  if (message.startsWith("is not ")) {
-    const parent = schemaAt(root, keys.slice(0, -1));
-    const names = isObject(parent) && isObject(parent.properties) ? Object.keys(parent.properties) : [];
+  const parent = schemaAt(root, keys.slice(0, -1));
+  if (schema === undefined && isObject(parent) && isObject(parent.properties)) {
+    const names = Object.keys(parent.properties);
     const name = nearest(keys.at(-1) ?? "", names);
     return name === undefined
       ? `Known are: ${names.join(", ")}.`
