@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -12,9 +13,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { applyPlan } from "./apply.ts";
-import type { ServerTarget } from "./model.ts";
+import type { HostId, ServerTarget } from "./model.ts";
 import { type ConfigPlan, changedLines, planAdd, planRemove, planUpdate } from "./plan.ts";
 import { readConfigFile } from "./read.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
@@ -90,6 +92,44 @@ describe("a plan", () => {
     expect(() => planRemove({ home, env: {}, folder: home, host: "cursor", scope: "user", name: "a" })).toThrow(
       "The file cannot be edited safely: the edit would change other parts of the file. Edit the file by hand.",
     );
+  });
+
+  test.each<[HostId, object]>([
+    ["gemini-cli", { trust: true }],
+    ["gemini-cli", { oauth: { enabled: true } }],
+    ["gemini-cli", { authProviderType: "google_credentials" }],
+    ["windsurf", { alwaysAllow: ["*"] }],
+    ["cursor", { autoApprove: ["delete"] }],
+    ["cursor", { alwaysAllow: ["*"] }],
+    ["claude-code", { headersHelper: "/bin/token" }],
+    ["claude-code", { allowedTools: ["*"] }],
+    ["vscode", { sandbox: { network: { allowedDomains: ["*"] } } }],
+    ["opencode", { oauth: { clientId: "x" } }],
+  ])("an update of %s keeps no rights: %j", (id, rights) => {
+    const home = temporaryFolder({});
+    const options = { home, env: {}, folder: home, host: id, scope: "user", name: "a" } as const;
+    const url = { kind: "url", url: "https://a.example", transport: "http", headers: new Map() } as const;
+    const { file, after } = planAdd({ ...options, target: url });
+    const entry = { ...rights, timeout: 7, excludeTools: ["x"] };
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, after.replace(/"url": |"serverUrl": /, `${JSON.stringify(entry).slice(1, -1)}, $&`));
+    const [name = ""] = Object.keys(rights);
+    const plan = planUpdate({ ...options, target: { ...url, url: "https://b.example" } });
+    expect(plan.before).toContain(name);
+    expect(plan.after).toContain("https://b.example");
+    expect(plan.after).not.toContain(name);
+    expect(plan.after).toContain("excludeTools");
+    expect(plan.after).toMatch(/timeout"?: ?7/);
+  });
+
+  test("an update of Codex keeps no approvals of tools", () => {
+    const home = temporaryFolder({
+      ".codex/config.toml":
+        '[mcp_servers.a]\ncommand = "x"\ntool_timeout_sec = 7\ndefault_tools_approval_mode = "approve"\n[mcp_servers.a.tools.delete]\napproval_mode = "approve"\n',
+    });
+    const plan = planUpdate({ home, env: {}, folder: home, host: "codex", scope: "user", name: "a", target });
+    expect(plan.after).not.toMatch(/approv/);
+    expect(plan.after).toContain("tool_timeout_sec = 7");
   });
 
   test("uses the file that exists, and that with the server if there are several", () => {
@@ -178,6 +218,81 @@ describe("applyPlan", () => {
     const created = plan();
     writeFileSync(file, text, { mode: 0o600 });
     expect(() => apply(created)).toThrow(expect.objectContaining({ code: "conflict" }));
+  });
+
+  test.skipIf(process.platform === "win32")("refuses a link out of the project that appeared since the plan", () => {
+    const { home, backups } = homeWith();
+    const folder = `${home}/p`;
+    mkdirSync(folder);
+    mkdirSync(`${home}/other`);
+    const planned = planAdd({ home, env: {}, folder, host: "cursor", scope: "project", name: "b", target });
+    symlinkSync(`${home}/other`, `${folder}/.cursor`);
+    expect(() => applyPlan(planned, { backups })).toThrow(expect.objectContaining({ code: "conflict" }));
+    expect(readdirSync(`${home}/other`)).toEqual([]);
+  });
+
+  test.skipIf(process.platform === "win32")("follows a link within the project, and refuses one that leaves it", () => {
+    const home = temporaryFolder({ "p/shared/mcp.json": text, "mcp.json": text });
+    const backups = `${home}/backups`;
+    const folder = `${home}/p`;
+    const add = () => planAdd({ home, env: {}, folder, host: "mcparley", scope: "project", name: "b", target });
+    symlinkSync("shared/mcp.json", `${folder}/mcp.json`);
+    expect(applyPlan(add(), { backups }).file).toBe(`${folder}/shared/mcp.json`);
+    rmSync(`${folder}/mcp.json`);
+    for (const to of ["../mcp.json", `${home}/mcp.json`]) {
+      symlinkSync(to, `${folder}/mcp.json`);
+      expect(add).toThrow(`A link leads out of the project, to ${home}/mcp.json.`);
+      rmSync(`${folder}/mcp.json`);
+    }
+    linkSync(`${home}/mcp.json`, `${folder}/mcp.json`);
+    expect(add).toThrow("The file has 2 names (hard links)");
+    expect(readFileSync(`${home}/mcp.json`, "utf8")).toBe(text);
+  });
+
+  test.skipIf(process.platform === "win32").each([
+    ["a named pipe", (path: string) => void execFileSync("mkfifo", [path])],
+    ["a folder", (path: string) => mkdirSync(path)],
+    ["a device or a socket", (path: string) => symlinkSync("/dev/zero", path)],
+  ])("waits for no file and no lock that is %s", (kind, create) => {
+    const { file, plan, apply } = homeWith();
+    create(`${file}.mcparley-lock`);
+    const what = kind === "a device or a socket" ? "a link" : kind;
+    expect(() => apply(plan()), what).toThrow(`no process of mcparley has made it. Delete ${file}.mcparley-lock.`);
+    expect(readFileSync(file, "utf8")).toBe(text);
+    rmSync(file);
+    create(file);
+    expect(plan).toThrow(`The path is ${kind}, and not a file.`);
+  });
+
+  test.skipIf(process.platform === "win32")("a lock beside the real file stops a change through a link", () => {
+    const { home, file, plan, apply } = homeWith();
+    mkdirSync(`${home}/dotfiles`);
+    const realFile = `${home}/dotfiles/cursor.json`;
+    writeFileSync(realFile, text, { mode: 0o600 });
+    rmSync(file);
+    symlinkSync(realFile, file);
+    writeFileSync(`${realFile}.mcparley-lock`, String(process.pid));
+    expect(() => apply(plan())).toThrow("Another process writes the file.");
+    expect(readFileSync(realFile, "utf8")).toBe(text);
+    rmSync(`${realFile}.mcparley-lock`);
+    expect(apply(plan()).file).toBe(realFile);
+  });
+
+  test("compares the file again directly before it is replaced", () => {
+    const { file, plan, backups } = homeWith();
+    const written = `${text}\n`;
+    const planned = plan();
+    // The new text is read after the first comparison.
+    const writing = {
+      ...planned,
+      get after() {
+        writeFileSync(file, written);
+        return planned.after;
+      },
+    };
+    expect(() => applyPlan(writing, { backups })).toThrow(expect.objectContaining({ code: "conflict" }));
+    expect(readFileSync(file, "utf8")).toBe(written);
+    expect(readdirSync(dirname(file))).toEqual(["mcp.json"]);
   });
 
   test("refuses a file that another process writes, and names the lock of a process that has ended", async () => {

@@ -7,8 +7,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
 } from "node:fs";
@@ -16,6 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { ConfigError, systemCode } from "./config-error.ts";
 import { backupFolder, writeAll, writeBackup } from "./files/backups.ts";
 import { type TrustedFile, readTrusted } from "./files/trusted-file.ts";
+import { realFileOf } from "./files/written-file.ts";
 import { rulesOf } from "./hosts/index.ts";
 import { type ConfigPlan, hashOf } from "./plan.ts";
 
@@ -38,7 +37,7 @@ export interface AppliedPlan {
 
 /**
  * Writes the file of a plan: the previous content to a backup, and then the new content in one step, so that a reader never sees a
- * part of it. The mode of the file is kept, and a link is followed. A new file of the user has the mode 0600.
+ * part of it. The mode of the file is kept, and a link is followed, except one that leads out of a project. A new file of the user has the mode 0600.
  *
  * Throws `ConfigError`: `conflict` if the file is not the one of the plan or another process writes it, `untrusted` if another user
  * owns it, `unreadable` if it cannot be written. The file is unchanged then.
@@ -67,8 +66,10 @@ export function applyPlan(plan: ConfigPlan, options: ApplyOptions = {}): Applied
 
 function write(plan: ConfigPlan, backups: string): AppliedPlan {
   const isShared = plan.scope === "project";
-  mkdirSync(dirname(plan.file), { recursive: true, ...(!isShared && { mode: 0o700 }) });
-  const file = withoutLinks(plan.file);
+  const file = realFileOf(plan.file);
+  // A link that appeared can lead out of the project.
+  if (file !== plan.realFile) throw changed(plan.file);
+  mkdirSync(dirname(file), { recursive: true, ...(!isShared && { mode: 0o700 }) });
   return withLock(file, () => {
     const current = readCurrent(plan, file);
     const temporary = join(dirname(file), `.${basename(file)}.${randomUUID()}.tmp`);
@@ -84,19 +85,6 @@ function write(plan: ConfigPlan, backups: string): AppliedPlan {
       rmSync(temporary, { force: true });
     }
   });
-}
-
-function withoutLinks(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-    if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
-      const cure = "Create the file that it points to, or delete the link.";
-      throw new ConfigError("unreadable", "The file is a link to a file that does not exist.", { file, cure });
-    }
-    return join(realpathSync(dirname(file)), basename(file));
-  }
 }
 
 /** Runs a function while no other process of this package writes the file. */
@@ -117,6 +105,10 @@ function openLock(file: string, lock: string): number {
     return openSync(lock, "wx", 0o600);
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;
+    if (lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) {
+      const fact = "The lock of the file is no file, so no process of mcparley has made it.";
+      throw new ConfigError("conflict", fact, { file, cure: `Delete ${lock}.` });
+    }
     const cure = isLeftBehind(lock) ? `Its process has ended: delete ${lock}.` : "Plan the change again.";
     throw new ConfigError("conflict", "Another process writes the file.", { file, cure });
   }
@@ -125,7 +117,8 @@ function openLock(file: string, lock: string): number {
 /** Whether the process that wrote a lock has ended. */
 function isLeftBehind(lock: string): boolean {
   try {
-    const pid = Number(readFileSync(lock, "utf8"));
+    // A lock of another user, and one that is too large for a number, is not read.
+    const pid = Number(readTrusted(lock, 20)?.bytes.toString());
     if (!Number.isSafeInteger(pid) || pid <= 0) return false;
     process.kill(pid, 0);
     return false;
@@ -143,7 +136,14 @@ function readCurrent(plan: ConfigPlan, file: string): TrustedFile | undefined {
     throw new ConfigError("untrusted", fact, { file, cure: "Change it as that user." });
   }
   if ((current && hashOf(current.bytes)) === plan.hash) return current;
-  throw new ConfigError("conflict", "The file changed after the change was planned.", { file, cure: "Plan it again." });
+  throw changed(file);
+}
+
+function changed(file: string): ConfigError {
+  return new ConfigError("conflict", "The file changed after the change was planned.", {
+    file,
+    cure: "Plan it again.",
+  });
 }
 
 /** Writes a new file with the mode and the group of the current one. */

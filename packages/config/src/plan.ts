@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { ConfigError, quoteName } from "./config-error.ts";
 import { parseConfig } from "./files/config-files.ts";
 import { decode, readTrusted } from "./files/trusted-file.ts";
+import { realFileOf, requireInProject } from "./files/written-file.ts";
 import {
   type Change,
   SyntaxProblem,
@@ -41,6 +42,8 @@ export interface ConfigPlan {
   readonly scope: Scope;
   readonly name: string;
   readonly file: string;
+  /** The file without links, which `applyPlan` compares. */
+  readonly realFile: string;
   /** The text of the file. Undefined if there is no file. It can contain secrets. */
   readonly before: string | undefined;
   readonly after: string;
@@ -87,7 +90,8 @@ export function planAdd(options: WriteOptions): ConfigPlan {
 
 /**
  * Plans another target for a server. Members that the package does not know, such as timeouts, and comments beside other members
- * are kept. Throws `ConfigError` as `planAdd` does, and `not_found` if there is no such server.
+ * are kept. Members that give the server rights or credentials, such as `trust` and `autoApprove`, are removed: they were meant for the
+ * previous target. Throws `ConfigError` as `planAdd` does, and `not_found` if there is no such server.
  *
  * @example
  * ```ts
@@ -101,11 +105,23 @@ export function planUpdate(options: WriteOptions): ConfigPlan {
   const subject = readSubject(options);
   const { rules, location, name } = subject;
   const entry = existing(subject);
-  const keptMembers = Object.entries(isTable(entry) ? entry : {}).filter(([member]) => !rules.members.includes(member));
+  const keptMembers = Object.entries(isTable(entry) ? entry : {}).filter(
+    ([member, value]) => !rules.members.includes(member) && !hasRight(member, value),
+  );
   const newEntry = Object.fromEntries([...keptMembers, ...Object.entries(writtenMembers(rules, options))]);
   const path = [...location.path, name];
   const changes = isTable(entry) ? changesBetween(path, entry, newEntry) : [{ path, value: newEntry }];
   return planChanges(subject, "update", [...inputChanges(subject, options), ...changes]);
+}
+
+/** Parts of the names of members with which a host calls tools without a question, or gives a server credentials. */
+const rightName =
+  /trust|approv|allow|permi|grant|consent|auto|yolo|bypass|skip|oauth|auth|credential|token|secret|cookie|header|account|audience|scope/i;
+
+/** Whether a member of an entry, or one within it, gives a server rights. A list of disabled or excluded tools gives none. */
+function hasRight(member: string, value: unknown): boolean {
+  if (rightName.test(member) && !/^(?:dis|ex|not|deny)/i.test(member)) return true;
+  return isTable(value) && Object.entries(value).some(([name, inner]) => hasRight(name, inner));
 }
 
 /**
@@ -165,12 +181,14 @@ interface Subject {
   readonly text: string | undefined;
   readonly hash: string | undefined;
   readonly root: unknown;
+  readonly realFile: string;
 }
 
 /** Finds the file that has a server, or else the first that exists, or else the first of the scope. */
 function readSubject(options: ServerOptions): Subject {
   const rules = rulesOf(options.host);
-  const all = rules.locations(placeOf(options));
+  const place = placeOf(options);
+  const all = rules.locations(place);
   const scope = options.scope ?? (all.some((location) => location.scope === "project") ? "project" : "user");
   const locations = all.filter((location) => location.scope === scope);
   if (locations.length === 0) {
@@ -179,17 +197,22 @@ function readSubject(options: ServerOptions): Subject {
       cure: `Its scopes are: ${scopes}.`,
     });
   }
-  const subjects = locations.map((location): Subject => {
+  const subjects = locations.map((location): Omit<Subject, "realFile"> => {
     const content = readTrusted(location.file, rules.limit);
     const base = { rules, location, name: options.name };
     if (!content) return { ...base, text: undefined, hash: undefined, root: {} };
     const text = decode(content.bytes, location.file);
     return { ...base, text, hash: hashOf(content.bytes), root: parseConfig(rules, location.file, text).value };
   });
-  const has = ({ root, location, name }: Subject): boolean =>
+  type Candidate = (typeof subjects)[number];
+  const has = ({ root, location, name }: Candidate): boolean =>
     memberOf(valueAt(root, location.path), name) !== undefined;
-  const isWritable = ({ text, location }: Subject): boolean => text !== undefined && !location.isForeign;
-  return subjects.find(has) ?? subjects.find(isWritable) ?? subjects[0]!;
+  const isWritable = ({ text, location }: Candidate): boolean => text !== undefined && !location.isForeign;
+  const subject = subjects.find(has) ?? subjects.find(isWritable) ?? subjects[0]!;
+  const { file } = subject.location;
+  const realFile = realFileOf(file);
+  if (scope === "project") requireInProject(file, realFile, place.folder);
+  return { ...subject, realFile };
 }
 
 export function hashOf(bytes: Buffer): string {
@@ -227,7 +250,7 @@ function inputChanges({ rules, root }: Subject, { target, inputs }: WriteOptions
 
 /** Applies changes to the text, and compares the result of each with the intended value. */
 function planChanges(subject: Subject, action: ConfigPlan["action"], changes: readonly Change[]): ConfigPlan {
-  const { rules, location, name, hash } = subject;
+  const { rules, location, name, hash, realFile } = subject;
   const { file, scope } = location;
   let { text = "", root } = subject;
   for (const change of changes) {
@@ -236,7 +259,7 @@ function planChanges(subject: Subject, action: ConfigPlan["action"], changes: re
     if (!isIntended(root, change, result)) throw unsafe(file, "the edit would change other parts of the file");
     root = result;
   }
-  return { action, host: rules.id, scope, name, file, before: subject.text, after: text, hash };
+  return { action, host: rules.id, scope, name, file, realFile, before: subject.text, after: text, hash };
 }
 
 function editSafely(rules: HostRules, { file, text, change }: { file: string; text: string; change: Change }): string {

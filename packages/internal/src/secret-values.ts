@@ -50,6 +50,16 @@ export function shownVariable(name: string, value: string): string {
  */
 export function shownWords(words: readonly string[]): string[] {
   return words.map((word, index) => {
+    const pair = headerOrVariable(words, index);
+    const isPlain = pair !== undefined && /^(?:(?:Bearer|Basic|Token) )?[\w.~+/=-]+$/i.test(pair.value);
+    if (
+      pair &&
+      isPlain &&
+      isSecretName(pair.name) &&
+      !canBeCode(word.slice(0, -pair.value.length).replace(/: *$/, ""))
+    ) {
+      return withoutEnd(word, pair.value);
+    }
     if (canBeCode(word)) return word;
     if (/^https?:\/\//i.test(word)) return safeUrl(word);
     const value = secretOption(words, index);
@@ -68,23 +78,73 @@ function canBeCode(text: string): boolean {
 }
 
 /**
- * Returns a URL without its user information and fragment, and without the values of its query. References stay, and so does the host: a
- * backslash ends it, as a slash does.
+ * Returns a URL without its user information and fragment, without the values of its query, and without the parts of its path that look like
+ * secrets. References stay, and so does the host: a backslash ends it, as a slash does.
  */
 export function safeUrl(text: string): string {
-  const [, scheme = "", authority = "", urlEnd = text] = /^(\w+:\/\/)([^/\\?#]*)(.*)$/s.exec(text) ?? [];
+  const [, scheme = "", authority = "", urlEnd = text] = /^([a-z][\w+.-]*:\/\/)([^/\\?#]*)(.*)$/is.exec(text) ?? [];
   const host = authority.replace(/^.*@/s, "[redacted]@");
-  return scheme + host + redact(urlEnd.replace(/#.*$/s, "").replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1***"));
+  const [path = "", ...queries] = urlEnd.replace(/#.*$/s, "").split("?");
+  const query = queries
+    .join("?")
+    .replace(/(^|&)([^=&]*=)(?!\$\{)[^&]+/g, "$1$2***")
+    .replace(/(?<=^|&)[\w.~+%-]{8,}(?=&|$)/g, "***");
+  return scheme + host + redact((scheme === "" ? path : safePath(path)) + (queries.length > 0 ? `?${query}` : ""));
 }
 
-/** Returns the words of a command in which the values of secret options are replaced. */
+/** Returns the path of a URL without the parts that look like secrets, and without the values of its matrix parameters. */
+function safePath(path: string): string {
+  return path
+    .replace(/(;[^=/;]*=)(?!\$\{)[^/;]+/g, "$1***")
+    .split(/([/\\])/)
+    .map((part, index, parts) => (isSecretPart(part, parts[index - 2] ?? "") ? "***" : part))
+    .join("");
+}
+
+/** Whether a part of a path looks like a secret, or follows a name such as `token`. */
+function isSecretPart(part: string, previousPart: string): boolean {
+  if (part === "" || hasReference(part)) return false;
+  const isNamed = /^(?:token|key|secret|password|(?:api|access)[_-]?(?:key|token))s?$/i.test(previousPart);
+  const hasForm = randomText.test(part) || /^(?:\d{16,}|[A-Za-z]{32,})$/.test(part) || isSecretValue(part);
+  return isNamed || hasForm;
+}
+
+/** Whether the value of a header or a variable is hidden. */
+type IsHidden = (name: string, value: string) => boolean;
+
+/** Returns the words of a command in which the values of secret options, and all values of headers and variables, are replaced. */
 export function safeWords(words: readonly string[]): string[] {
-  return words.map((word, index) => {
-    if (/^https?:\/\//i.test(word)) return safeUrl(word);
-    const value = secretOption(words, index);
-    if (value !== undefined && !hasReference(value)) return withoutEnd(word, value);
-    return isSecretValue(word) && !hasReference(word) ? redactWord(word) : word;
-  });
+  return words.map((_, index) => safeWord(words, index, () => true));
+}
+
+/** Returns a word without its secrets. */
+export function safeWord(words: readonly string[], index: number, isHidden: IsHidden): string {
+  const word = words[index] ?? "";
+  const pair = headerOrVariable(words, index);
+  if (pair && pair.value !== "" && !hasReference(pair.value) && isHidden(pair.name, pair.value)) {
+    return withoutEnd(word, pair.value);
+  }
+  const value = secretOption(words, index);
+  if (value !== undefined && !hasReference(value)) return withoutEnd(word, value);
+  const safe = /^[a-z][\w+.-]*:\/\//i.test(word) ? safeUrl(word) : withSafeUrls(word);
+  return isSecretValue(safe) && !hasReference(safe) ? redactWord(safe) : safe;
+}
+
+/** Returns a text with its URLs as `safeUrl` returns them. */
+export function withSafeUrls(text: string): string {
+  return text.replace(/[a-z][\w+.-]*:\/\/[^\s"'<>]+/gi, safeUrl);
+}
+
+/** Returns the name and the value in a word that passes a header or a variable: `-H`, `--header`, `-e` or `--env`, in one word or in two. */
+function headerOrVariable(words: readonly string[], index: number): { name: string; value: string } | undefined {
+  const [word = "", previousWord = ""] = [words[index], words[index - 1]];
+  const text =
+    /^(?:-H|--?headers?=?)(?=.)(.*)$/is.exec(word)?.[1] ?? (/^(?:-H|--?headers?)$/i.test(previousWord) ? word : "");
+  const header = /^\s*([\w-]+)\s*[:=]\s*(.*)$/s.exec(text);
+  const assignment = /^(?:-e|--?env=)(.*)$/is.exec(word)?.[1] ?? (/^(?:-e|--?env)$/i.test(previousWord) ? word : "");
+  const variable = /^([A-Za-z_]\w*)=(.*)$/s.exec(assignment);
+  const [, name, value] = header ?? variable ?? [];
+  return name === undefined || value === undefined ? undefined : { name, value };
 }
 
 /**

@@ -7,25 +7,25 @@ import {
   ToolError,
   wellFormedJson,
 } from "mcparley";
-import { matchesGlob } from "@mcparley/internal/glob";
 import { readContent } from "mcparley/client";
-import { didYouMean } from "../terminal/did-you-mean.ts";
 import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { jsonText } from "../terminal/json-text.ts";
 import { allowCure } from "./connection/allow-cure.ts";
-import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";
+import { type View, paragraph, printText } from "../terminal/screen.ts";
 import { binaryOf, isRepeatedBy, showContent, showJson } from "../terminal/show-content.ts";
 import { saveOutput } from "./output/save-output.ts";
 import { whyUnasked } from "../terminal/questions/prompter.ts";
 import { type OptionValues, options, texts } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
-import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { type Session, chooseTarget, printResult, useServer } from "./connection/session.ts";
 import { mayHide } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
+import { requireValidArguments } from "./arguments/argument-problems.ts";
 import { toolArguments } from "./arguments/tool-arguments.ts";
+import { type NamedTools, isAllowed, similarTool, toolNamed, unmatchedPatterns } from "./arguments/tool-spellings.ts";
 
 const { sendAnswers, ...answers } = answerOptions;
 
@@ -64,19 +64,31 @@ export const callCommand: Command<typeof callOptions> = {
     const [word, ...toolWords] = argumentWords;
     const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");
     const args = await readArguments(toolWords, sourcesOf(setting.io));
-    await useServer(target, { ...setting, callsTools: true }, (session) => call(name, args, session));
+    const targetName = words.command === undefined ? words.positionals[0] : undefined;
+    const names = [target.origin?.name, targetName].filter((one) => one !== undefined);
+    await useServer(target, { ...setting, callsTools: true }, (session) => call({ name, args, names }, session));
   },
 };
 
-async function call(name: string, args: readonly TypedArgument[], session: CallSession): Promise<void> {
+/** The words of a call. */
+interface TypedCall {
+  /** The name of the tool, in one of its spellings. */
+  readonly name: string;
+  readonly args: readonly TypedArgument[];
+  /** The names of the server in its configuration and on the command line. */
+  readonly names: readonly string[];
+}
+
+async function call(typedCall: TypedCall, session: CallSession): Promise<void> {
   const { options } = session;
-  const { tool, names } = await findTool(name, session);
-  const callResult = tool ? await callFound(tool, args, session) : await callHidden(name, args, session);
+  const { tool, named } = await findTool(typedCall, session);
+  const { name, args } = typedCall;
+  const callResult = tool ? await callFound({ tool, args, named }, session) : await callHidden(typedCall, session);
   session.screen.endProgress();
   if (!callResult)
     throw new UsageError(
       `The server has no tool ${JSON.stringify(name)}.`,
-      names.length === 0 ? mayHide : didYouMean(name, names),
+      named.tools.length === 0 ? mayHide : similarTool(name, named),
     );
   const result = { ...callResult, content: readContent(callResult.content) };
   if (result.isError) throw new ToolError(errorText(result), { result: callResult });
@@ -88,7 +100,7 @@ async function call(name: string, args: readonly TypedArgument[], session: CallS
     const text = (): string => `${resultText(result, { ...view, terminal: false })}\n`;
     await saveOutput(output, { binaries, text }, session);
   }
-  if (json) await printJson(callResult, session);
+  if (json) await printResult(callResult, session);
   else if (output === undefined) await printText(resultText(result, view), session);
   else if (hasBinary) {
     const content = result.content.filter((_, index) => binaries[index] === undefined);
@@ -96,23 +108,34 @@ async function call(name: string, args: readonly TypedArgument[], session: CallS
   }
 }
 
-/** Returns the tool with this name, and the names of the tools listed before it. */
-async function findTool(
-  name: string,
-  { client, request }: CallSession,
-): Promise<{ tool: Tool | undefined; names: string[] }> {
-  if (!client.server.capabilities.tools) throw new UsageError("This server offers no tools.");
-  const names: string[] = [];
-  for await (const tool of client.listTools(request)) {
-    if (tool.name === name) return { tool, names };
-    names.push(tool.name);
-  }
-  return { tool: undefined, names };
+/** A tool of the server and the arguments of its call. */
+interface FoundCall {
+  readonly tool: Tool;
+  readonly args: readonly TypedArgument[];
+  readonly named: NamedTools;
 }
 
-async function callFound(tool: Tool, args: readonly TypedArgument[], session: CallSession): Promise<CallToolResult> {
+/** Returns the tool with this name, and the tools that were listed. A tool with exactly this name ends the listing. */
+async function findTool(
+  { name, names }: TypedCall,
+  { client, request }: CallSession,
+): Promise<{ tool: Tool | undefined; named: NamedTools }> {
+  const { capabilities, info } = client.server;
+  if (!capabilities.tools) throw new UsageError("This server offers no tools.");
+  const tools: Tool[] = [];
+  const named = { servers: [...names, ...(info ? [info.name] : [])], tools };
+  for await (const tool of client.listTools(request)) {
+    tools.push(tool);
+    if (tool.name === name) return { tool, named };
+  }
+  return { tool: toolNamed(name, named), named };
+}
+
+async function callFound({ tool, args, named }: FoundCall, session: CallSession): Promise<CallToolResult> {
   const values = toolArguments(tool, args);
-  await confirmDestructive(tool, session);
+  await requireValidArguments(tool, values);
+  await noteUnmatched(named, session);
+  await confirmDestructive(tool, named, session);
   return session.client
     .callToolResult(tool.name, values, session.request)
     .catch((error: unknown) => uncheckedResult(error, session));
@@ -146,11 +169,8 @@ function uncheckedResult(error: unknown, { screen }: CallSession): CallToolResul
  *
  * Returns undefined if the tool does not exist.
  */
-async function callHidden(
-  name: string,
-  args: readonly TypedArgument[],
-  session: CallSession,
-): Promise<CallToolResult | undefined> {
+async function callHidden(typedCall: TypedCall, session: CallSession): Promise<CallToolResult | undefined> {
+  const { name, args } = typedCall;
   const { auth, client, request } = session;
   if (!auth?.isSignedIn()) return undefined;
   const values = toolArguments({ name, inputSchema: { type: "object" } }, args);
@@ -161,8 +181,16 @@ async function callHidden(
     if (error instanceof ProtocolError) return undefined;
     throw error;
   }
-  const { tool } = await findTool(name, session);
-  return tool && callFound(tool, args, session);
+  const { tool, named } = await findTool(typedCall, session);
+  return tool && callFound({ tool, args, named }, session);
+}
+
+/** Warns of the patterns of `--allow` that match no tool. The tools after the called one are listed only then. */
+async function noteUnmatched({ servers, tools }: NamedTools, session: CallSession): Promise<void> {
+  const { client, request, options, screen } = session;
+  if (unmatchedPatterns(options.allow, { servers, tools }).length === 0) return;
+  const allTools = await client.listTools(request).all();
+  for (const text of unmatchedPatterns(options.allow, { servers, tools: allTools })) screen.noteParagraph(text);
 }
 
 /**
@@ -170,9 +198,14 @@ async function callHidden(
  *
  * The hint is a claim of the server, so this protects against accidents and not against a hostile server.
  */
-async function confirmDestructive({ name, annotations }: Tool, { options, questions }: CallSession): Promise<void> {
+async function confirmDestructive(
+  tool: Tool,
+  { servers }: NamedTools,
+  { options, questions }: CallSession,
+): Promise<void> {
+  const { name, annotations } = tool;
   if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
-  if (options.allow.some((pattern) => matchesGlob(pattern, name))) return;
+  if (options.allow.some((pattern) => isAllowed(pattern, tool, servers))) return;
   const isConfirmed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
   if (isConfirmed) return;
   const cure =

@@ -2,13 +2,13 @@ import { type Prompt, type PromptMessage, readPromptMessages } from "mcparley/cl
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { type TypedArgument, promptArguments, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
-import { type View, printJson, printText } from "../terminal/screen.ts";
+import { type View, printText } from "../terminal/screen.ts";
 import { binaryOf, showContent } from "../terminal/show-content.ts";
 import { saveOutput } from "./output/save-output.ts";
 import type { OptionValues } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
-import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { type Session, chooseTarget, printResult, useServer } from "./connection/session.ts";
 import { mayHide } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
 
@@ -44,7 +44,7 @@ async function getPrompt(name: string, args: readonly TypedArgument[], session: 
     const text = (): string => `${promptText(messages, { ...screen.out, terminal: false })}\n`;
     await saveOutput(options.output, { binaries: messages.map(({ content }) => binaryOf(content)), text }, session);
   }
-  if (options.json) await printJson(result, session);
+  if (options.json) await printResult(result, session);
   else if (options.output === undefined) await printText(promptText(messages, screen.out), session);
 }
 

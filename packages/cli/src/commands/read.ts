@@ -2,13 +2,13 @@ import { type ResourceContents, isResourceNotFound } from "mcparley";
 import { readResourceContents } from "mcparley/client";
 import { nearest } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/io.ts";
-import { printJson, printText } from "../terminal/screen.ts";
+import { printText } from "../terminal/screen.ts";
 import { binaryIn, showText, summarize } from "../terminal/show-content.ts";
 import { decodedSlices, encodedSlices, saveOutput } from "./output/save-output.ts";
 import type { OptionValues } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
-import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { type Session, chooseTarget, printResult, useServer } from "./connection/session.ts";
 import { requireNoMore, requireWord } from "./arguments/arguments.ts";
 
 const readOptions = { output, ...answerOptions, yes: formerYes, ...serverOptions } as const;
@@ -47,7 +47,7 @@ async function read(uri: string, session: ReadSession): Promise<void> {
     const text = (): string => contents.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n");
     await saveOutput(options.output, { binaries: contents.map(binaryIn), text }, session);
   }
-  if (options.json) await printJson(result, session);
+  if (options.json) await printResult(result, session);
   else if (options.output === undefined) for (const part of contents) await print(part, session);
 }
 

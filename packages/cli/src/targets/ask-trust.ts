@@ -4,7 +4,7 @@ import { printable } from "mcparley";
 import { hasSimilarLetters, highlightHost } from "../terminal/questions/ask-url.ts";
 import type { Talk } from "../terminal/questions/choose.ts";
 import { chooseOrView, heading, present, remarkLines, stack } from "../terminal/questions/dialog.ts";
-import { excerpt, ownLines, quoteName, row } from "../terminal/questions/server-text.ts";
+import { excerpt, ownLines, quoteName, remarkOnName, row } from "../terminal/questions/server-text.ts";
 import type { View } from "../terminal/screen.ts";
 
 /** A server of a configuration file that the user has not trusted. */
@@ -25,11 +25,12 @@ export async function askTrust({ name, entry, hasChanged }: TrustQuestion, talk:
     : [];
   const url = parseUrl(entry.url);
   const similar = url && hasSimilarLetters(url) ? ["The host has letters that can look like other letters."] : [];
+  const nameRemark = remarkOnName(name);
   const question = stack(
     heading(`${isProgram ? "Start" : "Connect to"} the server ${quoteName(name)}?`, view),
     isProgram ? programRisks.flatMap((risk) => ownLines(risk, view)) : ownLines(urlRisk, view),
     excerpt(facts, view),
-    remarkLines([...changeRemarks, ...similar], view),
+    remarkLines([...changeRemarks, ...(nameRemark === undefined ? [] : [nameRemark]), ...similar], view),
     ownLines(view.style.dim("A yes is remembered until something in this entry changes."), view),
   );
   present(question, talk);

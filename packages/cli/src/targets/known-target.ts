@@ -99,11 +99,27 @@ function hasSecret(word: string): boolean {
 const shortestSecret = 8;
 
 /**
- * Replaces the values of the query of a server's URL in a text by asterisks: in the URL, in its percent-encoded form, and in other texts,
- * such as the message of a server that refuses a key.
+ * Replaces the secrets of a server's URL in a text by asterisks: the values of its query, and the parts of its path that look like secrets. They
+ * can be in the URL, in its percent-encoded form, and in other texts, such as the message of a server that refuses a key.
  */
-export function withoutQueryValues(text: string, url: string | undefined): string {
-  const query = /\?([^#]*)/.exec(url ?? "")?.[1] ?? "";
+export function withoutUrlSecrets(text: string, url: string | undefined): string {
+  if (url === undefined) return text;
+  const parts = pathOf(url);
+  const safeParts = pathOf(safeUrl(url));
+  const safeText = parts.reduce(
+    (result, part, index) => (part === safeParts[index] ? result : result.replaceAll(part, () => safeParts[index]!)),
+    text,
+  );
+  return withoutQueryValues(safeText, url);
+}
+
+function pathOf(url: string): string[] {
+  const [path = ""] = url.split(/[?#]/, 1);
+  return path.split("/").slice(3);
+}
+
+function withoutQueryValues(text: string, url: string): string {
+  const query = /\?([^#]*)/.exec(url)?.[1] ?? "";
   const pairs = query.split("&").flatMap((pair) => {
     const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
     return value === "" ? [] : [{ name, value }];

@@ -23,7 +23,10 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.unreachable, "no connection, or it was lost"],
   [exitCodes.toolError, "the tool ran and failed"],
   [exitCodes.timeout, "no answer in time"],
-  [exitCodes.declined, "you said no, a yes was needed and nobody could be asked, or --answer did not answer a form"],
+  [
+    exitCodes.declined,
+    "you said no, a yes was needed and nobody could be asked, or nobody answered a question of the server",
+  ],
   [exitCodes.incomplete, "chat: a limit or the model's provider ended the answer early"],
   [exitCodes.internal, "mcparley itself failed: please report it"],
   [exitCodes.interrupted, "ended with Ctrl-C"],

@@ -197,7 +197,7 @@ describe.each(ids)("%s", (id) => {
   test("keeps the members that the package does not know when a server is updated", () => {
     const home = place();
     const plan = planUpdate({ ...home, host: id, scope: scopeOf(id), name: "files", target: command });
-    const kept = ["timeout", "trust", "dev", "source", "startup_timeout_sec", "enabled", "description"];
+    const kept = ["timeout", "dev", "source", "startup_timeout_sec", "enabled", "description"];
     for (const member of kept) expect(plan.after.split(member)).toHaveLength(fixture(id).split(member).length);
     applyPlan(plan, { backups: home.home });
     const { servers } = readServers({ ...home, hosts: [id], scopes: [scopeOf(id)] });

@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Prompt } from "mcparley";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
-import { decodeText, readText } from "../../terminal/read-text.ts";
+import { readText } from "../../terminal/read-text.ts";
+import { openSource } from "./open-source.ts";
 
 /** One `key=value` of the command line, after its file or stdin is read. */
 export interface TypedArgument {
@@ -101,8 +101,9 @@ const base64Cure = "If the argument accepts base64, encode the file: base64 -w0 
 export function sourcesOf(io: CommandIo): Sources {
   return {
     file: async (path) => {
+      const source = { name: path, cure: base64Cure, maxBytes };
       try {
-        return decodeText(await readFile(resolve(io.cwd, path)), { name: path, cure: base64Cure });
+        return await readText(await openSource(resolve(io.cwd, path), path), source);
       } catch (error) {
         if (error instanceof UsageError) throw error;
         throw new UsageError(`The file ${path} cannot be read: ${(error as Error).message}`);

@@ -119,7 +119,8 @@ function requireAll(tool: Tool, properties: JsonObject, groups: ReadonlyMap<stri
   );
 }
 
-function example(key: string, property: unknown, root: JsonObject): string {
+/** Returns the form of an argument on the command line, such as `limit=INTEGER`. */
+export function example(key: string, property: unknown, root: JsonObject): string {
   const types = typesOf(property, root);
   const propertySchema = resolveReference(property, root);
   if (isObject(propertySchema) && Array.isArray(propertySchema.enum) && propertySchema.enum.length > 0) {

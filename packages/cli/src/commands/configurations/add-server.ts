@@ -3,6 +3,7 @@ import { withUsageErrors } from "../../targets/config-problem.ts";
 import { findInFile, findServer, readAll } from "../../targets/find-server.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { UsageError } from "../../terminal/io.ts";
+import { remarkOnName } from "../../terminal/questions/server-text.ts";
 import type { Words } from "../../terminal/options.ts";
 import type { CommandSetting } from "../connection/command.ts";
 import { forHost, withoutSecrets } from "./host-target.ts";
@@ -22,6 +23,8 @@ export async function addServer(words: Words, setting: CommandSetting<AddOptions
   const server = options.noPin ? source : { ...source, target: await pinPackages(source, setting) };
   const ownName = options.noCheck ? undefined : await tryServer(server, setting);
   const name = options.name ?? server.origin?.name ?? nameFrom(ownName);
+  const nameRemark = remarkOnName(name);
+  if (nameRemark !== undefined) screen.noteParagraph(nameRemark);
   const target = server.origin ? copyTarget(server.target, name, setting) : server.target;
   const { cwd: folder, env, platform } = io;
   const copiedRevision = options.revision === undefined ? target.revision : undefined;
@@ -31,7 +34,7 @@ export async function addServer(words: Words, setting: CommandSetting<AddOptions
       screen.noteParagraph(`The revision ${copiedRevision} is not copied to ${host}, which finds it itself.`);
     const hostTarget = hasRevision ? target : { ...target, revision: undefined };
     return withUsageErrors(() =>
-      planFor({ folder, env, platform, host, scope, name, ...forHost(hostTarget, host, name) }),
+      planFor({ folder, env, platform, host, scope, name, ...forHost(hostTarget, host, name) }, options.replace),
     );
   });
   await writeChanges(plans, setting);
@@ -100,12 +103,20 @@ function nameFrom(ownName: string | undefined): string {
   throw new UsageError("The entry needs a name, because the server was not asked for its own.", "Add --name NAME.");
 }
 
-/** Plans a new server, or the replacement of one that has the name. */
-function planFor(options: Parameters<typeof planAdd>[0]): ConfigPlan {
+/**
+ * Plans a new server. An entry with the name is only replaced with `--replace`: a name can be that of the server, which could take the place of
+ * another one. An entry that has the same members stays as it is.
+ */
+function planFor(options: Parameters<typeof planAdd>[0], replace: boolean): ConfigPlan {
   try {
     return planAdd(options);
   } catch (error) {
-    if (error instanceof ConfigError && error.code === "exists") return planUpdate(options);
-    throw error;
+    if (!(error instanceof ConfigError && error.code === "exists")) throw error;
+    const plan = planUpdate(options);
+    if (replace || plan.before === plan.after) return plan;
+    throw new UsageError(
+      `${error.file} has another server ${JSON.stringify(options.name)}.`,
+      "Choose another name with --name NAME, or replace that server with --replace.",
+    );
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
@@ -113,15 +113,64 @@ describe("mcparley add", () => {
     expect(read(".gemini/settings.json", "mcpServers")).toHaveProperty("n");
   });
 
-  test("shows a server that has the name already, and replaces it after a yes", async () => {
-    write(".cursor/mcp.json", { mcpServers: { notes: { command: "old", timeout: 5 } } });
-    const { code, io } = await run(`add ${url} --to cursor --name notes`, { terminal: true, answers: ["y"] });
+  test("keeps a server that has the name already, and replaces it with --replace after a yes", async () => {
+    write(".cursor/mcp.json", { mcpServers: { notes: { command: "old", timeout: 5, autoApprove: ["*"] } } });
+    for (const yes of ["", " --yes"]) {
+      const refused = await run(`add ${url} --to cursor --name notes${yes}`, { terminal: true, answers: ["y"] });
+      expect(`${refused.code} ${refused.io.unusedAnswers.length}`).toBe("1 1");
+      expect(refused.io.err().replaceAll(/\s+/g, " ")).toMatch(
+        /mcp.json has another server "notes". Choose another name with --name NAME, or replace that server with --replace./,
+      );
+    }
+    expect(read(".cursor/mcp.json", "mcpServers", "notes", "command")).toBe("old");
+    const more = { terminal: true, answers: ["y"] };
+    const { code, io } = await run(`add ${url} --to cursor --name notes --replace`, more);
     expect(code).toBe(0);
     expect(io.err()).toContain('Replace "notes" in Cursor (user)');
     expect(read(".cursor/mcp.json")).toEqual({ mcpServers: { notes: { timeout: 5, url } } });
     const again = await run(`add ${url} --to cursor --name notes`);
     expect(`${again.code} ${again.io.out()}`).toBe("0 ");
     expect(again.io.err()).toContain("mcp.json has this server already.");
+  });
+
+  test.each(["user", "project"])("a server cannot take the name of an entry of the scope %s", async (scope) => {
+    const file = scope === "user" ? ".gemini/settings.json" : "project/.gemini/settings.json";
+    write(file, { mcpServers: { example: { url: "https://api.example", trust: true } } });
+    const line = `add https://evil.example/mcp --to gemini-cli --scope ${scope} --yes`;
+    const { code } = await run(line);
+    expect(code).toBe(1);
+    expect(read(file, "mcpServers", "example", "url")).toBe("https://api.example");
+    expect((await run(`${line} --replace`)).code).toBe(0);
+    expect(read(file, "mcpServers", "example")).toEqual({ type: "http", url: "https://evil.example/mcp" });
+  });
+
+  test("writes no host if the name is taken in one of several", async () => {
+    write(".gemini/settings.json", { mcpServers: { n: { command: "old" } } });
+    expect((await run(`add ${url} --to cursor --to gemini-cli --name n --yes`)).code).toBe(1);
+    expect(existsSync(join(home, ".cursor"))).toBe(false);
+  });
+
+  test("remarks on a name with letters that look like others", async () => {
+    const { io } = await run(["add", url, "--to", "cursor", "--name", "g\u0456thub", "--dry-run"]);
+    expect(io.err()).toContain('The name contains characters that can look like other ones: "\u0456" (U+0456).');
+    const plain = await run(["add", url, "--to", "cursor", "--name", "github", "--dry-run"]);
+    expect(plain.io.err()).not.toContain("look like");
+  });
+
+  test.skipIf(process.platform === "win32").each([
+    ["the file", "project/.cursor/mcp.json", "../../.cursor/mcp.json"],
+    ["its folder", "project/.cursor", "../.cursor"],
+    ["a folder that does not exist", "project/.cursor", "../other"],
+  ])("--scope project follows no link out of the project: %s", async (_what, link, to) => {
+    write(".cursor/mcp.json", { mcpServers: {} });
+    mkdirSync(dirname(join(home, link)), { recursive: true });
+    mkdirSync(join(home, "other"));
+    symlinkSync(to, join(home, link));
+    const { code, io } = await run(`add ${url} --to cursor --scope project --name n --yes`);
+    expect(code).toBe(1);
+    expect(io.err().replaceAll(/\s+/g, " ")).toMatch(/A link leads out of the project, to .*scope user\./);
+    expect(read(".cursor/mcp.json")).toEqual({ mcpServers: {} });
+    expect(readdirSync(join(home, "other"))).toEqual([]);
   });
 
   test("makes the paths of files absolute, except in a project", async () => {
@@ -210,6 +259,22 @@ describe("secrets of mcparley add", () => {
     expect(read(".cursor/mcp.json", "mcpServers")).toHaveProperty("other");
     expect(io.err() + io.out()).toContain("***");
     expect(io.err() + io.out()).not.toContain("hunter");
+  });
+
+  test.each([
+    { url: "https://h.example/s/hunter2hunter2hunter2/mcp?key=hunter2" },
+    { url: "https://hunter2@h.example/mcp" },
+    { command: "npx", args: ["mcp-remote", "https://h.example?k=hunter2", "--header", "X-Key: hunter2"] },
+    { command: "x", args: ["--header=X-Key: hunter2", "--api-key=hunter2", "-e", "NAME=hunter2"] },
+    { command: "x", env: { A: "hunter2", B: "h2" } },
+    { command: "x", url: "https://h.example", headers: { "X-Tenant": "hunter2" } },
+    { url: "https://h.example", oauth: { clientSecret: "hunter2" } },
+  ])("of another entry, %j, are shown by neither add nor servers", async (entry) => {
+    write(".cursor/mcp.json", { mcpServers: { notes: entry } });
+    const { io } = await run(`add ${url} --to cursor --name other --no-check --dry-run`);
+    expect(io.out()).toContain("notes.example");
+    const shown = io.out() + io.err() + (await run("servers")).io.out() + (await run("servers --json")).io.out();
+    expect(shown).not.toMatch(/hunter|"h2"/);
   });
 });
 

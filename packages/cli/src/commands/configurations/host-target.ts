@@ -1,7 +1,7 @@
 import { type ConfigValue, type HostId, type Reference, type ServerTarget, hosts } from "@mcparley/config";
 import { UsageError } from "../../terminal/io.ts";
-import { hasSecret } from "./new-target.ts";
-import { isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
+import { hasSecret, secretWordOf } from "./new-target.ts";
+import { isSecretName, isSecretValue } from "@mcparley/internal/secret-values";
 
 /**
  * Returns a target with the references that a host has, and the descriptions of its inputs: VS Code asks for secrets as inputs. For the other
@@ -47,7 +47,7 @@ export function withoutSecrets(target: ServerTarget, name: string): { target: Se
     return { target: { ...target, headers: new Map(headers) }, variables };
   }
   const words = [target.command, ...target.args].map((word) => (typeof word === "string" ? word : "${reference}"));
-  if (safeWords(words).some((word, index) => word !== words[index])) throw secretAt("arguments", name);
+  if (secretWordOf(words) !== -1) throw secretAt("arguments", name);
   const env = [...target.env].map(([variable, value]): [string, ConfigValue] => [
     variable,
     isSecret(variable, value) ? [refer(variable)] : value,

@@ -5,7 +5,7 @@ import { type Target, isHttpUrl } from "../../targets/target.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { AddOptions } from "./options.ts";
 import { readRunner } from "../../targets/package-runner.ts";
-import { hasReference, isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
+import { hasReference, isSecretName, isSecretValue, safeWord } from "@mcparley/internal/secret-values";
 
 type Words = Pick<AddOptions, "env" | "header">;
 
@@ -76,10 +76,21 @@ export function commandTarget(words: readonly string[], { env, header }: Words):
   return { kind: "command", command: parseReferences(command), args: args.map(parseReferences), env: new Map(values) };
 }
 
+/** Whether the value of a header or a variable looks like a secret. */
+function isSecretPair(name: string, value: string): boolean {
+  return isSecretName(name) || isSecretValue(value);
+}
+
+/** Returns the index of the first word that looks like a secret, or -1. */
+export function secretWordOf(words: readonly string[]): number {
+  return words.findIndex((word, index) =>
+    /^https?:\/\//i.test(word) ? hasSecret(word) : safeWord(words, index, isSecretPair) !== word,
+  );
+}
+
 /** Throws `UsageError` with the number of the word that looks like a secret. The word is not repeated. */
 function requireNoSecrets(words: readonly string[]): void {
-  const safe = safeWords(words);
-  const index = words.findIndex((word, at) => (/^https?:\/\//i.test(word) ? hasSecret(word) : safe[at] !== word));
+  const index = secretWordOf(words);
   if (index === -1) return;
   throw new UsageError(
     `Word ${index + 1} of the command looks like a secret, which must not be in a configuration file.`,

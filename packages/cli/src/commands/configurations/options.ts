@@ -20,6 +20,7 @@ export const addOptions = {
   scope,
   ...options({
     name: text("NAME", "the name of the entry (that of the server)"),
+    replace: flag("replace an entry that has the name; rights such as trust are removed from it"),
     env: {
       short: "e",
       value: "NAME[=VALUE]",

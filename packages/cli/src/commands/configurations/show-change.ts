@@ -1,3 +1,5 @@
+import { isObject } from "@mcparley/internal/is-object";
+import { hasReference, isSecretName, safeWords, withSafeUrls } from "@mcparley/internal/secret-values";
 import { type ConfigPlan, changedLines, hosts, readServers } from "@mcparley/config";
 import { printable, redact } from "mcparley";
 import type { View } from "../../terminal/screen.ts";
@@ -19,24 +21,46 @@ export function shownChange(plan: ConfigPlan, machine: Machine): ShownChange {
   const { line, removed, added } = changedLines(plan);
   const secrets = secretsOf(plan, machine);
   const safe = (text: string): string => {
-    const maskedText = secrets.reduce((safeText, secret) => safeText.replaceAll(secret, "***"), text);
-    return cut(printable(redact(maskedText)), widest);
+    const maskedText = secrets.reduce((safeText, [secret, shown]) => safeText.replaceAll(secret, shown), text);
+    return cut(printable(redact(withSafeUrls(maskedText))), widest);
   };
   // A new file ends with a line break, after which there is no line.
   const lines = plan.before === undefined && added.at(-1) === "" ? added.slice(0, -1) : added;
   return { line, removed: removed.map(safe), added: lines.map(safe) };
 }
 
-/** Returns the literal values of headers and variables of a file, as its text has them. */
-function secretsOf({ host, file }: ConfigPlan, { cwd, env, platform }: Machine): string[] {
-  const { servers } = readServers({ hosts: [host], folder: cwd, env, ...(platform && { platform }) });
-  const values = servers
+/** A text of a file, and the text that is shown in its place. */
+type Replacement = readonly [text: string, shown: string];
+
+/** Returns the secrets of all entries of a file, also of invalid ones, the longest first. */
+function secretsOf({ file }: ConfigPlan, { cwd, env, platform }: Machine): Replacement[] {
+  const { servers } = readServers({ folder: cwd, env, ...(platform && { platform }) });
+  return servers
     .filter((server) => server.file === file)
-    .flatMap(({ target }) => (target ? [...(target.kind === "url" ? target.headers : target.env).values()] : []));
-  return values
-    .filter((value): value is string => typeof value === "string" && value.length >= 6)
-    .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
-    .toSorted((first, second) => second.length - first.length);
+    .flatMap((server) => secretsIn(server.rawEntry()))
+    .flatMap(([text, shown]): Replacement[] => {
+      const quoted = JSON.stringify(text);
+      // A short text can be a part of other words.
+      if (text.length < 6) return [[quoted, JSON.stringify(shown)]];
+      return [text, quoted.slice(1, -1)].map((form) => [form, shown]);
+    })
+    .toSorted(([first], [second]) => second.length - first.length);
+}
+
+/** The tables of variables and headers, by the names that hosts give them. */
+const tableNames: ReadonlySet<string> = new Set(["env", "envs", "environment", "headers", "http_headers"]);
+
+/** Returns the secrets of a value of an entry: all literal values of variables and headers, and those that look like a secret elsewhere. */
+function secretsIn(value: unknown, isHidden = false): Replacement[] {
+  if (typeof value === "string") return isHidden && value !== "" && !hasReference(value) ? [[value, "***"]] : [];
+  if (Array.isArray(value)) {
+    const words = value.map((word) => (typeof word === "string" ? word : ""));
+    return safeWords(words).flatMap((shown, index) => (shown === words[index] ? [] : [[words[index]!, shown]]));
+  }
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    secretsIn(member, isHidden || tableNames.has(name) || isSecretName(name)),
+  );
 }
 
 const verbs = { add: "Add", update: "Replace", remove: "Remove" } as const;

@@ -105,7 +105,7 @@ export const answerOptions = options({
     read: membersAs((pair) => readPair(pair, "--answer")),
   },
   sample: text("TEXT", "answer with TEXT when the server asks for a model"),
-  sendAnswers: flag("send a form without asking if its answers are complete"),
+  sendAnswers: flag("send a form without asking if its answers and its defaults are complete"),
 });
 
 /** The option of the commands whose result can be binary. */

@@ -105,10 +105,10 @@ describe("without a terminal", () => {
     expect(io.err()).toContain("--answer meal=...");
   });
 
-  test("answers with --answer and the defaults of the other fields", async () => {
+  test("answers with --answer", async () => {
     const { code, io } = await book([], { terminal: false }, " --answer meal=2");
     expect(code).toBe(0);
-    expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "n" });
+    expect(JSON.parse(io.out())).toEqual({ meal: "n" });
   });
 
   test("reports an answer that no question asked for", async () => {
@@ -170,23 +170,33 @@ describe("a form of a tool that continues without an answer", () => {
     expect(io.err()).toContain(
       '--answer seatClass=first: "first" is not a choice. The choices are: economy, business.\n',
     );
-    expect(io.err()).toMatch(/Declined "Which class\?" of .*, because an --answer is not valid\.\n/);
+    expect(io.err()).toMatch(/Declined a question of .* in tools\/call "fly", because an --answer is not valid:\n/);
   });
 
-  test("names the missing answers with their values and exits with 7 if only some are given", async () => {
-    const { code, io } = await call(" --answer seats=1");
+  const words = [
+    "  │ Which class?\n",
+    "  seatClass: economy, business (required)\n",
+    "  seats: whole number from 1 to 4 (required)\n",
+    "  note: text (required)\n",
+  ].join("");
+
+  test.each([
+    ["", "--answer seatClass=... --answer seats=... --answer note=..."],
+    [" --answer seats=1", "--answer seatClass=... --answer note=..."],
+    [" --answer seats=1 --answer note=x --send-answers", "--answer seatClass=..."],
+  ])("shows the question, names what is missing, and exits with 7 after%s", async (answers, options) => {
+    const { code, io } = await call(answers);
     expect(code).toBe(7);
-    expect(io.err()).toContain(
-      "because there is no terminal to ask at. Answer it with --answer seatClass=... --answer note=... (seatClass: economy, business)\n",
-    );
-  });
-
-  test("exits with 0 if no answers are given, because the tool ended as without a user", async () => {
-    const { code, io } = await call("");
-    expect(code).toBe(0);
-    expect(io.err()).toContain(
-      "--answer seats=... --answer note=... (seatClass: economy, business; seats: whole number from 1 to 4)",
-    );
+    expect(io.out()).toBe("Nothing was booked.\n");
+    expect(io.err()).toContain(`because there is no terminal to ask at:\n${words}Answer it with ${options}\n`);
+    const document = JSON.parse((await call(`${answers} --json`)).io.out()) as { error: { questions: object[] } };
+    expect(document.error).toMatchObject({
+      code: "unanswered",
+      exitCode: 7,
+      hint: `Run the command again with ${options}, or at a terminal, where it asks you.`,
+      result: { content: [{ type: "text", text: "Nothing was booked." }] },
+      questions: [{ options: options.split(/ (?=--)/) }],
+    });
   });
 
   test("exits with 0 if the user corrects the answer at the terminal", async () => {
@@ -194,6 +204,147 @@ describe("a form of a tool that continues without an answer", () => {
     expect(code).toBe(0);
     expect(io.out()).toBe("Booked business.\n");
   });
+});
+
+const everything = {
+  message: "Details?",
+  schema: {
+    type: "object",
+    properties: {
+      text: { type: "string", title: "A text", description: "Any text", minLength: 1, maxLength: 9, default: "x" },
+      email: { type: "string", format: "email" },
+      count: { type: "integer", minimum: 1, maximum: 4, default: 2 },
+      share: { type: "number" },
+      sure: { type: "boolean", default: true },
+      meal: { type: "string", enum: ["v", "n"], default: "v" },
+    },
+    required: ["count", "sure"],
+  },
+} as const;
+
+describe.each(["2025-06-18", "2025-11-25", "2026-07-28"])("a question that nobody answers, on %s", (revision) => {
+  // 2025-06-18 has no defaults of texts, numbers and choices. The server writes them into the descriptions.
+  const hasDefaults = revision !== "2025-06-18";
+  const initial = (value: string | number): object =>
+    hasDefaults ? { default: value } : { description: expect.stringContaining(`Default: ${value}.`) };
+  const contents: unknown[] = [];
+  const asking = createServer({
+    name: "asking",
+    version: "1.0.0",
+    onError: () => {},
+    tools: {
+      one: tool({ call: async (_input, ctx) => JSON.stringify(await ctx.elicit(everything)) }),
+      two: tool({
+        call: async (_input, ctx) => {
+          const schema = (name: string) => ({ type: "object", properties: { [name]: { type: "string" } } }) as const;
+          const first = await ctx.elicit({ message: "First?", schema: schema("first") });
+          const second = await ctx.elicit({ message: "Second?", schema: schema("second") });
+          contents.push(first, second);
+          return "both";
+        },
+      }),
+      agree: tool({
+        call: async (_input, ctx) => {
+          await ctx.elicit({ message: "Delete all?", schema: { type: "object", properties: {} } });
+          return "deleted";
+        },
+      }),
+    },
+  });
+  const run = async (line: string) => {
+    const { code, io } = await runWith({ server: asking }, `call ${url} ${line} --revision ${revision}`);
+    const document = io.out().startsWith("{") ? (JSON.parse(io.out()) as { error?: Record<string, unknown> }) : {};
+    return { code, io, error: document.error };
+  };
+
+  test("is in the document of --json with its fields, types, choices and defaults", async () => {
+    const { code, error } = await run("one --json");
+    expect(code).toBe(7);
+    expect(error).toMatchObject({ code: "unanswered", exitCode: 7, cause: { exitCode: 5 } });
+    expect(error?.questions).toEqual([
+      {
+        mode: "form",
+        message: "Details?",
+        server: "asking",
+        during: 'tools/call "one"',
+        reason: "there is no terminal to ask at",
+        fields: [
+          {
+            name: "text",
+            title: "A text",
+            description: "Any text",
+            required: false,
+            type: "text",
+            minLength: 1,
+            maxLength: 9,
+            ...initial("x"),
+          },
+          { name: "email", title: "email", required: false, type: "text", format: "email" },
+          { name: "count", title: "count", required: true, type: "integer", minimum: 1, maximum: 4, ...initial(2) },
+          { name: "share", title: "share", required: false, type: "number" },
+          { name: "sure", title: "sure", required: true, type: "boolean", default: true },
+          {
+            name: "meal",
+            title: "meal",
+            required: false,
+            type: "choice",
+            choices: ["v", "n"].map((value) => ({ value, title: value })),
+            ...initial("v"),
+          },
+        ],
+        missing: ["count", "sure"],
+        problems: [],
+        options: ["--answer count=...", "--answer sure=..."],
+      },
+    ]);
+  });
+
+  test("has the failure of the tool on stderr, and its defaults are no answers", async () => {
+    const { code, io } = await run("one --answer count=3");
+    expect(code).toBe(7);
+    expect(io.out()).toBe("");
+    const text = hasDefaults ? 'default "x"; A text; Any text' : "A text; Any text Default: x.";
+    expect(io.err()).toContain(`text: text, from 1 to 9 characters (optional; ${text})`);
+    expect(io.err()).toContain("sure: yes or no (required; default true)");
+    expect(io.err()).toContain("Answer it with --answer sure=...\n");
+    expect(io.err()).toContain("The tool failed:");
+  });
+
+  test("is answered by the answers of the command line, and with --send-answers by the defaults too", async () => {
+    const answered = await run("one --answer count=3 --answer sure=no");
+    expect(answered.code).toBe(0);
+    expect(answered.io.err()).toContain("with count, sure.");
+    const defaults = await run("one --send-answers");
+    expect(defaults.code).toBe(hasDefaults ? 0 : 7);
+    const content = { count: 2, sure: true, text: "x", meal: "v" };
+    if (hasDefaults) expect(JSON.parse(defaults.io.out())).toMatchObject(content);
+  });
+
+  test("can be one of several", async () => {
+    const { code, error } = await run("two --answer first=1 --json");
+    expect(code).toBe(7);
+    expect(error?.questions).toMatchObject([{ message: "Second?", options: ["--answer second=..."] }]);
+    expect((await run("two --answer first=1 --answer second=2")).code).toBe(0);
+    expect(contents.slice(-2)).toEqual([{ first: "1" }, { second: "2" }]);
+  });
+
+  test("is not answered by --send-answers if it has no fields", async () => {
+    const { code, io } = await run("agree --send-answers");
+    expect(code).toBe(7);
+    expect(io.err()).toContain("asks for a yes or a no");
+    expect((await run("agree --json")).error).toMatchObject({
+      hint: "Run the command at a terminal, where it asks you.",
+    });
+  });
+});
+
+test("a page that nobody visits is in the document of --json, and on stderr", async () => {
+  const { code, io } = await runWith({ server }, `call ${url} visit --json`);
+  expect(code).toBe(7);
+  const { error } = JSON.parse(io.out()) as { error: Record<string, unknown> };
+  const pageUrl = "https://sign.example/in?a=1&b=2";
+  expect(error.questions).toMatchObject([{ mode: "url", message: "Sign in, please.", url: pageUrl }]);
+  expect(io.err()).toContain(`  ${pageUrl}\n`);
 });
 
 describe("URLs", () => {

@@ -16,6 +16,7 @@ import {
   fieldsOf,
   listChoices,
 } from "../../terminal/questions/form-fields.ts";
+import { type UnansweredQuestion, showUnanswered, unansweredQuestion, whoAsks } from "./unanswered.ts";
 import { type Prompter, type TalkSetting, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 
 /** Answers the server's requests with the options or with the user at the terminal. */
@@ -27,8 +28,8 @@ export interface Questions {
   confirm(message: string): Promise<boolean> | undefined;
   /** The names of the answers that no question asked for. */
   unusedAnswers(): string[];
-  /** Whether a form was declined because its answers of `--answer` are invalid or not all that it requires. */
-  hasRejectedAnswers(): boolean;
+  /** The questions that were declined because nobody could be asked and the answers of the command line are not complete. */
+  unanswered(): readonly UnansweredQuestion[];
 }
 
 /** The terminal of the questions, and the answers of the command line. */
@@ -41,8 +42,9 @@ export function createQuestions(setting: Setting): Questions {
   const { answer: answers = {}, sample } = setting.options;
   const canAsk = isAttended(setting);
   const askedNames = new Set<string>();
-  let hasRejected = false;
-  const asking = { ...setting, canAsk, onRejected: () => void (hasRejected = true) };
+  const unansweredQuestions: UnansweredQuestion[] = [];
+  const onUnanswered = (question: UnansweredQuestion): void => void unansweredQuestions.push(question);
+  const asking = { ...setting, canAsk, onUnanswered };
   return {
     elicit: (question, asker) => {
       if (question.mode === "url") return elicitUrl(question, asker, asking);
@@ -51,15 +53,15 @@ export function createQuestions(setting: Setting): Questions {
     },
     sample: sample === undefined ? undefined : (request) => cannedSample(request, sample, setting),
     unusedAnswers: () => Object.keys(answers).filter((name) => !askedNames.has(name)),
-    hasRejectedAnswers: () => hasRejected,
+    unanswered: () => unansweredQuestions,
     confirm: (message) => (canAsk ? confirm(message, asking, stop.signal) : undefined),
   };
 }
 
 interface Asking extends Setting {
   readonly canAsk: boolean;
-  /** Called if a form is declined although the command line has answers to it. */
-  readonly onRejected: () => void;
+  /** Called with a question that is declined because nobody answers it. */
+  readonly onUnanswered: (question: UnansweredQuestion) => void;
 }
 
 async function elicitForm(
@@ -71,24 +73,22 @@ async function elicitForm(
   const { answer: answers = {} } = options;
   const form = formModel(question, asker.check);
   const fields = fieldsOf(form);
-  const answer = readAnswers(fields, answers);
-  for (const problem of answer.problems) screen.noteParagraph(problem, screen.err.style.yellow);
-  const complete = answer.missing.length === 0 && answer.problems.length === 0 && fields.length > 0;
-  const mayAnswer = options.sendAnswers || (!asking.canAsk && answer.values.size > 0);
-  if (complete && mayAnswer) {
-    screen.note(`Answered ${nameOf(question)} of ${whoAsks(asker)} with ${fields.map(({ name }) => name).join(", ")}.`);
-    return { action: "accept", content: withDefaults(fields, answer.values) };
+  const { values, content, missing, problems } = readAnswers(fields, answers, options.sendAnswers);
+  for (const problem of problems) screen.noteParagraph(problem, screen.err.style.yellow);
+  const isComplete = missing.length === 0 && problems.length === 0 && fields.length > 0;
+  if (isComplete && (options.sendAnswers || (!asking.canAsk && values.size > 0))) {
+    const names = fields.flatMap(({ name }) => (content[name] === undefined ? [] : [visibleLine(name)])).join(", ");
+    screen.note(`Answered ${nameOf(question)} of ${whoAsks(asker)} with ${names}.`);
+    return { action: "accept", content };
   }
   if (!asking.canAsk) {
-    if (answer.values.size > 0 || answer.problems.length > 0) asking.onRejected();
-    const open = fields.filter(({ name }) => answer.missing.includes(name) && !Object.hasOwn(answers, name));
-    const why = answer.problems.length > 0 ? "an --answer is not valid" : whyUnasked(options);
-    return declineUnseen(question, { why, cure: cureFor(open) }, { asker, screen });
+    const reason = problems.length > 0 ? "an --answer is not valid" : whyUnasked(options);
+    return decline(question, { reason, form: { fields: form.fields, missing, problems } }, { asker, asking, fields });
   }
   return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
     for (const line of remarkLines(form.remarks, screen.err)) prompter.say(line);
-    return askForm({ fields, answers: answer.values, check: form.check }, { prompter, view: screen.err });
+    return askForm({ fields, answers: values, check: form.check }, { prompter, view: screen.err });
   });
 }
 
@@ -98,11 +98,23 @@ async function elicitUrl(
   asking: Asking,
 ): Promise<ElicitResult> {
   const { io, screen, options } = asking;
-  if (!asking.canAsk) return declineUnseen(question, { why: whyUnasked(options), cure: "" }, { asker, screen });
+  if (!asking.canAsk) return decline(question, { reason: whyUnasked(options) }, { asker, asking, fields: [] });
   return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
     return askUrl(question.url, (url) => io.openUrl(url), { prompter, view: screen.err });
   });
+}
+
+/** Declines a question that nobody answers, shows it, and records it for the exit code and the document of `--json`. */
+function decline(
+  question: ElicitParams,
+  facts: Parameters<typeof unansweredQuestion>[2],
+  { asker, asking, fields }: { asker: InputRequestSource; asking: Asking; fields: readonly Field[] },
+): ElicitResult {
+  const record = unansweredQuestion(question, asker, facts);
+  showUnanswered(record, fields, { screen: asking.screen, who: whoAsks(asker) });
+  asking.onUnanswered(record);
+  return { action: "decline" };
 }
 
 /** A dialog that was interrupted counts as cancelled. */
@@ -131,35 +143,9 @@ function introduce(
   prompter.say(paragraph(question.message, screen.err, "  "));
 }
 
-/** The target comes first, because it is trusted and the server's own name is not. */
-function whoAsks({ target, server }: InputRequestSource): string {
-  const says = server?.title ?? server?.name;
-  return says === undefined ? visibleLine(target) : `${visibleLine(target)} ("${visibleLine(says)}")`;
-}
-
 function nameOf({ message }: ElicitParams): string {
   const line = visibleLine(message);
   return `"${line.length > 60 ? `${line.slice(0, 59)}…` : line}"`;
-}
-
-function declineUnseen(
-  question: ElicitParams,
-  { why, cure }: { why: string; cure: string },
-  { asker, screen }: { asker: InputRequestSource; screen: Screen },
-): ElicitResult {
-  screen.noteParagraph(`Declined ${nameOf(question)} of ${whoAsks(asker)}, because ${why}.${cure}`);
-  return { action: "decline" };
-}
-
-/** Returns the options that answer these fields, and the values that are possible. */
-function cureFor(fields: readonly Field[]): string {
-  if (fields.length === 0) return "";
-  const options = fields.map(({ name }) => `--answer ${name}=...`).join(" ");
-  const values = fields.flatMap((field) => {
-    const possibleValues = field.choices.length > 0 ? listChoices(field) : field.expects;
-    return possibleValues === "text" ? [] : [`${field.name}: ${possibleValues}`];
-  });
-  return ` Answer it with ${options}${values.length > 0 ? ` (${values.join("; ")})` : ""}`;
 }
 
 function cannedSample(request: CreateMessageParams, text: string, { screen }: Setting): CreateMessageResult {
@@ -168,17 +154,27 @@ function cannedSample(request: CreateMessageParams, text: string, { screen }: Se
   return { role: "assistant", content: { type: "text", text }, model: "mcparley --sample", stopReason: "endTurn" };
 }
 
-/** The answers of `--answer` to a form. */
+/** The answers of the command line to a form. */
 interface GivenAnswers {
+  /** The answers of `--answer`. */
   readonly values: ReadonlyMap<string, FieldValue>;
-  /** Required fields with neither an answer nor a default. */
+  /** The content that is sent: the answers, and with `usesDefaults` the defaults of the other fields. A field with undefined is left out. */
+  readonly content: Record<string, FieldValue | undefined>;
+  /** Required fields that have no value in the content. */
   readonly missing: readonly string[];
   /** One message for each invalid answer. */
   readonly problems: readonly string[];
 }
 
-/** Converts the answers of the command line to the types of the fields. */
-export function readAnswers(fields: readonly Field[], answers: Readonly<Record<string, string>>): GivenAnswers {
+/**
+ * Converts the answers of the command line to the types of the fields. A field without an answer has its default only with `usesDefaults`:
+ * otherwise nobody has agreed to it.
+ */
+export function readAnswers(
+  fields: readonly Field[],
+  answers: Readonly<Record<string, string>>,
+  usesDefaults = false,
+): GivenAnswers {
   const values = new Map<string, FieldValue>();
   const problems: string[] = [];
   for (const field of fields) {
@@ -190,8 +186,11 @@ export function readAnswers(fields: readonly Field[], answers: Readonly<Record<s
       problems.push(`--answer ${field.name}=${answers[field.name]}: ${explain(error, field)}`);
     }
   }
-  const missing = fields.filter((field) => field.isRequired && !values.has(field.name) && !hasDefault(field));
-  return { values, missing: missing.map(({ name }) => name), problems };
+  const valueOf = (field: Field): FieldValue | undefined =>
+    values.get(field.name) ?? (usesDefaults && hasDefault(field) ? field.default : undefined);
+  const content = Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]));
+  const missing = fields.filter(({ name, isRequired }) => isRequired && content[name] === undefined);
+  return { values, content, missing: missing.map(({ name }) => name), problems };
 }
 
 /** Whether a field has a value without an answer. No choice is one that only a person can confirm. */
@@ -203,17 +202,4 @@ function hasDefault({ default: value }: Field): boolean {
 function explain(error: InvalidField, field: Field): string {
   if (!(error instanceof InvalidChoice)) return error.message;
   return `${JSON.stringify(error.text)} is not a choice. The choices are: ${listChoices(field)}.`;
-}
-
-/** Returns the answers, and the defaults of the other fields. */
-export function withDefaults(
-  fields: readonly Field[],
-  values: ReadonlyMap<string, FieldValue>,
-): Record<string, FieldValue> {
-  return Object.fromEntries(
-    fields.flatMap((field) => {
-      const value = values.get(field.name) ?? field.default;
-      return value === undefined ? [] : [[field.name, value] as const];
-    }),
-  );
 }

@@ -4,7 +4,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { largestReply } from "./options.ts";
-import { type KnownTarget, withTarget, withoutQueryValues } from "../../targets/known-target.ts";
+import { type KnownTarget, withTarget, withoutUrlSecrets } from "../../targets/known-target.ts";
 import {
   accessHint,
   isDeniedByUser,
@@ -13,6 +13,7 @@ import {
   signInHint,
 } from "../../targets/sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "../../terminal/screen.ts";
+import { UnansweredError } from "./unanswered.ts";
 import { programHint } from "./program-hint.ts";
 import type { ProgramOutput } from "./program-output.ts";
 import { visibleLine } from "../../terminal/text.ts";
@@ -56,6 +57,11 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   const exitCode = exitCodeOf(error);
   screen.endProgress();
   if (error instanceof Reported) return exitCode;
+  // The questions are already shown.
+  if (error instanceof UnansweredError && !json) {
+    if (error.cause !== undefined) await reportError(error.cause, reporting);
+    return exitCode;
+  }
   if (json) {
     await printJson({ error: errorDocument(error, reporting) }, { screen }, json);
     return exitCode;
@@ -71,7 +77,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   if (stderr !== "" && !verbose && !hasExited) {
     screen.note(`  The end of the server's stderr:\n${indentLines(stderr)}`);
   }
-  const causes = withoutQueryValues(details(error), reporting.target?.url);
+  const causes = withoutUrlSecrets(details(error), reporting.target?.url);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
@@ -82,6 +88,10 @@ export function errorDocument(error: unknown, facts: FailureFacts): object {
   const stderr = stderrOf(error, facts) || undefined;
   const base = { message, hint: hintOf(error, facts), exitCode: exitCodeOf(error), stderr };
   if (error instanceof UsageError) return { code: "usage", ...base };
+  if (error instanceof UnansweredError) {
+    const cause = error.cause === undefined ? undefined : errorDocument(error.cause, facts);
+    return { code: "unanswered", ...base, questions: error.questions, result: error.result, cause };
+  }
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
   if (error instanceof LocalError) return { code: error.code, ...base, scopes: missingScopes(error) };
@@ -94,7 +104,7 @@ function stderrOf(error: unknown, { program }: FailureFacts): string {
 }
 
 function messageOf(error: unknown, { method, target }: FailureFacts): string {
-  const text = withoutQueryValues(error instanceof Error ? error.message : String(error), target?.url);
+  const text = withoutUrlSecrets(error instanceof Error ? error.message : String(error), target?.url);
   if (error instanceof LocalError) return withOptionNames(text);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
@@ -110,6 +120,7 @@ function hintOf(error: unknown, facts: FailureFacts): string | undefined {
 
 function hintFor(error: unknown, target: KnownTarget | undefined): string | undefined {
   if (error instanceof UsageError) return error.hint;
+  if (error instanceof UnansweredError) return answerHint(error);
   if (error instanceof ProtocolError && wants("sampling", error))
     return "Answer in place of a model with --sample TEXT.";
   if (error instanceof ProtocolError && wants("roots", error))
@@ -123,6 +134,13 @@ function hintFor(error: unknown, target: KnownTarget | undefined): string | unde
   if (error.code === "timeout" && /did not return from the sign-in/.test(error.message)) return notReturned;
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
+}
+
+/** Returns the options that answer the questions. The call is made again, because a command does not keep it open. */
+function answerHint({ questions }: UnansweredError): string {
+  const options = [...new Set(questions.flatMap((question) => question.options ?? []))];
+  if (options.length === 0) return "Run the command at a terminal, where it asks you.";
+  return `Run the command again with ${options.join(" ")}, or at a terminal, where it asks you.`;
 }
 
 const notReturned =
@@ -219,6 +237,7 @@ const failures: ReadonlySet<number> = new Set([
 /** Returns the exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Reported) return error.exitCode;
+  if (error instanceof UnansweredError) return exitCodes.declined;
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof ToolError) return exitCodes.toolError;
   if (error instanceof ProtocolError) return exitCodes.protocol;

@@ -11,13 +11,14 @@ import type { Target } from "../../targets/target.ts";
 import { exitCodes } from "../../terminal/exit-codes.ts";
 import { version } from "../../terminal/io.ts";
 import type { Words } from "../../terminal/options.ts";
-import { type Screen, paragraph } from "../../terminal/screen.ts";
+import { type Screen, paragraph, printJson } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import type { CommandSetting } from "./command.ts";
 import type { ConnectionOptions } from "./options.ts";
 import { type ProgramOutput, programOutput } from "./program-output.ts";
 import { type Questions, createQuestions } from "./questions.ts";
-import { Reported } from "./report-error.ts";
+import { exitCodeOf } from "./report-error.ts";
+import { UnansweredError } from "./unanswered.ts";
 import { type TaskSupport, taskSupport } from "./task-status.ts";
 
 /** An open connection, with the options and the terminal of a command. */
@@ -110,19 +111,42 @@ async function runAction<V extends ConnectionOptions>(
   const { screen, questions, client, stop } = session;
   try {
     await action(session);
-    for (const name of questions.unusedAnswers())
-      screen.note(`--answer ${name}=... was not used, because no question asked for it.`);
+    noteUnusedAnswers(session);
   } catch (error) {
     await session.tasks?.cancelAfter(error, client);
-    throw error;
+    if (!isEndOfCall(error) || questions.unanswered().length === 0) throw error;
+    noteUnusedAnswers(session);
+    throw new UnansweredError(questions.unanswered(), { cause: error });
   } finally {
     screen.endProgress();
     const closing = client.close();
     // A process may take seconds to end, and the time of the command is over.
     if (stop.reason !== "timeout") await closing;
   }
-  // The result is printed, but the server did not receive the answers of the command line.
-  if (questions.hasRejectedAnswers()) throw new Reported(exitCodes.declined);
+  // The result is printed, but the server did not receive the answers that it asked for.
+  if (questions.unanswered().length > 0) throw new UnansweredError(questions.unanswered());
+}
+
+function noteUnusedAnswers({ questions, screen }: Session<unknown>): void {
+  for (const name of questions.unusedAnswers())
+    screen.note(`--answer ${name}=... was not used, because no question asked for it.`);
+}
+
+/** Whether an error is the answer of the server, or the refusal of a question. A question that nobody answered can be its cause. */
+function isEndOfCall(error: unknown): boolean {
+  if (error instanceof UnansweredError) return false;
+  const code = exitCodeOf(error);
+  return code === exitCodes.toolError || code === exitCodes.protocol || code === exitCodes.declined;
+}
+
+/**
+ * Prints the result of a request as the JSON document of `--json`. Throws `UnansweredError` with the result if the server asked for answers that
+ * it did not receive, so that the document has the questions.
+ */
+export async function printResult(result: unknown, session: Session<unknown>): Promise<void> {
+  const unanswered = session.questions.unanswered();
+  if (unanswered.length > 0) throw new UnansweredError(unanswered, { result });
+  await printJson(result, session);
 }
 
 /** The lowest level of log messages that are shown, and requested if the revision supports it. */

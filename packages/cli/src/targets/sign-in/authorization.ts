@@ -7,7 +7,7 @@ import { choose } from "../../terminal/questions/choose.ts";
 import { isAttended, talk } from "../../terminal/questions/prompter.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { type KnownTarget, withTarget, withoutQueryValues } from "../known-target.ts";
+import { type KnownTarget, withTarget, withoutUrlSecrets } from "../known-target.ts";
 import { withOptionNames } from "../option-names.ts";
 import { type CredentialsPlace, credentialsPlace } from "./credentials-place.ts";
 import { type ChosenClient, openStorage, readClient, rememberClient } from "./credentials.ts";
@@ -37,7 +37,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const { io, screen, options, server, connection } = setting;
   const typedClient = clientOfOptions(setting);
   const place = credentialsPlace(io, options.keychain);
-  const safe = (text: string): string => withoutQueryValues(withOptionNames(text), server);
+  const safe = (text: string): string => withoutUrlSecrets(withOptionNames(text), server);
   const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(safe(text))));
   const storage = await openStorage(place, screen);
   const client = typedClient ?? (options.newClient ? undefined : await readClient(storage, server));

@@ -4,7 +4,7 @@ import type { CommandIo } from "../../terminal/io.ts";
 import { callCommand } from "../../commands/call.ts";
 import { declaredCommands } from "../../commands/all-commands.ts";
 import { readWords } from "../../terminal/options.ts";
-import { optionsOfTarget, withTarget, withoutQueryValues } from "../known-target.ts";
+import { optionsOfTarget, withTarget, withoutUrlSecrets } from "../known-target.ts";
 import { runWith } from "../../commands/testing/fake-io.ts";
 
 const url = "https://notes.example/mcp";
@@ -221,9 +221,9 @@ test.each([
   ],
   ['The key "s+cret-value" is not valid. (1)', 'The key "***" is not valid. (1)'],
 ])("the values of a URL's query are hidden in %s", (text, shown) => {
-  expect(withoutQueryValues(text, "https://a.example/mcp?a=1&key=s%2Bcret-value&empty=&flag#part")).toBe(shown);
-  expect(withoutQueryValues(text, "https://a.example/mcp")).toBe(text);
-  expect(withoutQueryValues(text, undefined)).toBe(text);
+  expect(withoutUrlSecrets(text, "https://a.example/mcp?a=1&key=s%2Bcret-value&empty=&flag#part")).toBe(shown);
+  expect(withoutUrlSecrets(text, "https://a.example/mcp")).toBe(text);
+  expect(withoutUrlSecrets(text, undefined)).toBe(text);
 });
 
 test("the value of a URL's query is hidden in an error of a named server, its causes and its hint", async () => {
@@ -262,4 +262,10 @@ test("a refused --issuer has a hint to check it", async () => {
   const { io } = await runWith({ connect }, ["list", url, "--issuer", "https://as.example"]);
   expect(io.err()).toContain("Check the value of --issuer");
   expect(io.err()).not.toContain("token or a key");
+});
+
+test("a part of the path that looks like a secret is not repeated", () => {
+  const url = "https://a.example/s/f3a9c1d27b604e8d9a51/mcp?key=1";
+  const text = "Cannot reach https://a.example/s/f3a9c1d27b604e8d9a51/mcp: f3a9c1d27b604e8d9a51 is gone.";
+  expect(withoutUrlSecrets(text, url)).toBe("Cannot reach https://a.example/s/***/mcp: *** is gone.");
 });

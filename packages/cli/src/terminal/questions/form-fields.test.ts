@@ -2,7 +2,7 @@ import type { RequestedSchema } from "mcparley";
 import { describe, expect, test } from "vitest";
 import { formModel } from "@mcparley/internal/form-model";
 import { type Field, InvalidField, fieldsOf } from "./form-fields.ts";
-import { readAnswers, withDefaults } from "../../commands/connection/questions.ts";
+import { readAnswers } from "../../commands/connection/questions.ts";
 
 function form(properties: RequestedSchema["properties"], required: string[] = []): Field[] {
   return fieldsOf(formModel({ message: "", requestedSchema: { type: "object", properties, required } }));
@@ -96,21 +96,27 @@ describe("readAnswers", () => {
 
   test("reads the given answers and names the missing ones", () => {
     expect(readAnswers(fields, { seats: "4" })).toMatchObject({ missing: ["date"], problems: [] });
-    const { values, missing } = readAnswers(fields, { date: "2026-01-01", other: "x" });
-    expect(missing).toEqual([]);
-    expect(withDefaults(fields, values)).toEqual({ date: "2026-01-01", seats: 2 });
+    const answers = { date: "2026-01-01", other: "x" };
+    expect(readAnswers(fields, answers)).toMatchObject({ missing: ["seats"], content: { date: "2026-01-01" } });
+  });
+
+  test("has the defaults of fields without an answer only if they are used", () => {
+    const answers = { date: "2026-01-01" };
+    const { missing, content } = readAnswers(fields, answers, true);
+    expect({ missing, content }).toEqual({ missing: [], content: { date: "2026-01-01", seats: 2 } });
+    expect(readAnswers(fields, { ...answers, seats: "3" }, true).content).toMatchObject({ seats: 3 });
   });
 
   test("names required choices as missing if none is chosen without an answer, although a person can confirm it", () => {
     const items = { enum: ["a", "b"] };
     const several = form({ x: { type: "array", items }, y: { type: "array", items, default: ["a"] } }, ["x", "y"]);
     expect(several.map((field) => field.default)).toEqual([[], ["a"]]);
-    expect(readAnswers(several, {}).missing).toEqual(["x"]);
-    expect(readAnswers(several, { x: "b" }).missing).toEqual([]);
+    expect(readAnswers(several, {}, true).missing).toEqual(["x"]);
+    expect(readAnswers(several, { x: "b" }, true).missing).toEqual([]);
   });
 
   test("reports an invalid answer, which counts as missing", () => {
-    const { missing, problems } = readAnswers(fields, { date: "tomorrow" });
+    const { missing, problems } = readAnswers(fields, { date: "tomorrow" }, true);
     expect(missing).toEqual(["date"]);
     expect(problems[0]).toContain("--answer date=tomorrow: The answer must be a valid date");
   });

@@ -53,6 +53,21 @@ export function quoteName(name: string): string {
   return cut(visibleLine(JSON.stringify(name)), longest);
 }
 
+/**
+ * Returns a remark about the characters of a name outside of printable ASCII, which can look like others or be invisible. Undefined if it has
+ * none. In a name, the host states each of them as well.
+ */
+export function remarkOnName(name: string): string | undefined {
+  const characters = [...new Set(name)].filter((character) => !/[ -~]/.test(character));
+  if (characters.length === 0) return undefined;
+  const shownCharacters = characters.slice(0, 5).map((character) => {
+    const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+    return `"${visibleLine(character)}" (U+${code})`;
+  });
+  const note = characters.length > 5 ? ` and ${characters.length - 5} more` : "";
+  return `The name contains characters that can look like other ones: ${shownCharacters.join(", ")}${note}.`;
+}
+
 /** Returns a title or another short text of a server, on one line. */
 export function shortLine(text: string): string {
   return cut(visibleLine(text), longest);

@@ -193,8 +193,8 @@ async function prepareForm(requestedSchema: JsonObject, report: (error: Error) =
   );
   const defaults = Object.fromEntries(withDefault.map(([name, property]) => [name, property.default]));
   const check = (content: Content = {}): Outcome => {
-    const members = Object.entries(content).filter(([, value]) => value !== undefined);
-    return validate({ ...defaults, ...Object.fromEntries(members) });
+    const members = Object.entries({ ...defaults, ...content }).filter(([, value]) => value !== undefined);
+    return validate(Object.fromEntries(members));
   };
   return {
     schema,
