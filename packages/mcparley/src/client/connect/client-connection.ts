@@ -294,7 +294,10 @@ export class ClientConnection {
   }
 
   #sendOneWay(message: JsonRpcMessage): Promise<void> | undefined {
-    const fail = (error: unknown): void => this.#handlers.report(toLocalError(error));
+    const fail = (error: unknown): void => {
+      // A lost session is reported when the connection is retired.
+      if (!this.#retired || !hasCode(error, "session_lost")) this.#handlers.report(toLocalError(error));
+    };
     try {
       return this.#transport.send(message)?.catch(fail);
     } catch (error) {

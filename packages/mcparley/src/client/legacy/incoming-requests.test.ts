@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
 import type { Transport } from "../../rpc/transport.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
-import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
+import { initializeResult, legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
+import { scriptedPeer } from "../../testing/scripted-peer.ts";
 import { openClient } from "../open-client.ts";
 
 /** A transport that holds the sending of each response, as HTTP can, until the test releases it. */
@@ -87,4 +88,31 @@ test("a request that a handler answers stops the time limits of a call", async (
   peer.answer(request, { tools: [] });
   expect(await calling).toEqual({ tools: [] });
   await client.close();
+});
+
+test("a ping during initialize is answered, also while server/discover has no response", async () => {
+  for (const revision of ["auto", "2025-11-25"]) {
+    const peer = scriptedPeer();
+    const connecting = openClient(peerTransports(peer), { revision, probeTimeout: 0 });
+    if (revision === "auto") await peer.request("server/discover");
+    const initialize = await peer.request("initialize");
+    peer.ask("p", "ping");
+    expect(await peer.next()).toEqual({ jsonrpc: "2.0", id: "p", result: {} });
+    peer.answer(initialize, initializeResult());
+    expect((await connecting).server.revision).toBe("2025-11-25");
+  }
+});
+
+test("requests of a server that arrive with the result of initialize, before notifications/initialized, are answered", async () => {
+  const peer = scriptedPeer();
+  const connecting = openClient(peerTransports(peer), { revision: "2025-11-25", roots: [{ uri: "file:///a" }] });
+  const initialize = await peer.request("initialize");
+  peer.answer(initialize, initializeResult());
+  peer.ask("r", "roots/list");
+  peer.ask("p", "ping");
+  await connecting;
+  await peer.notification("notifications/initialized");
+  const answers = [await peer.next(), await peer.next()];
+  expect(answers).toContainEqual({ jsonrpc: "2.0", id: "r", result: { roots: [{ uri: "file:///a" }] } });
+  expect(answers).toContainEqual({ jsonrpc: "2.0", id: "p", result: {} });
 });

@@ -56,12 +56,11 @@ export class LegacySession {
     if (revision?.versionHeader) this.headers[PROTOCOL_VERSION_HEADER] = revision.version;
   }
 
-  /** Reads the reply to an accepted notification or response. Throws if it is an error that states the loss of the session. */
-  async checkReply(response: HttpReply, what: string): Promise<void> {
+  /** Returns the error of the session if an accepted notification or response has a reply that states its loss. Never rejects. */
+  async lossInReply(response: HttpReply, what: string): Promise<LocalError | undefined> {
     const reply = await readShortJson(response);
     const error = isObject(reply) && isObject(reply.error) ? reply.error : {};
-    const loss = lossIn(what, { status: response.status, text: error.message });
-    if (loss) throw loss;
+    return lossIn(what, { status: response.status, text: error.message });
   }
 
   /** Makes the error of a message that the server has refused. */

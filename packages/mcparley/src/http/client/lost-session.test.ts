@@ -255,3 +255,75 @@ describe("a client that only listens", () => {
     },
   );
 });
+
+const isPost = ({ method }: SentRequest): boolean => method === "POST";
+
+test.each(forms.filter(([description]) => /^4(04|10)|SDK|Go library/.test(description)))(
+  "a refusal that names the loss, %s, needs no ping",
+  async (_, refusal) => {
+    const { client, sent, restart } = await restartable(refusal, { revision: "2025-11-25" });
+    restart();
+    await client.callTool("a");
+    expect(sent).not.toContain("ping");
+  },
+);
+
+test.each(forms)(
+  "a server that accepts notifications and refuses each call with %s fails with session_lost",
+  async (_, refusal) => {
+    let isBroken = false;
+    const { client, sent } = await restartable(refusal, {
+      isLost: (isKnown, { body }) => isKnown && !(isBroken && (body.method === "tools/call" || body.method === "ping")),
+    });
+    isBroken = true;
+    await expect(client.callTool("a")).rejects.toMatchObject({ code: "session_lost" });
+    expect(countOf(sent, "initialize")).toBe(1);
+    expect(countOf(sent, "tools/call")).toBe(2);
+    expect(client.state).toBe("reconnecting");
+  },
+);
+
+describe("a server without a stream for notifications", () => {
+  const notOffered: Answer = (request) => request.status(405);
+  test.each([
+    ["404", (request: SentRequest) => request.status(404)],
+    ["200 and an error", rpc(200, -32_001, "Session not found", null)],
+  ])("loses the session if it answers notifications/initialized with %s", async (_, refusal) => {
+    const { client } = await restartable((request) => (isPost(request) ? refusal : notOffered)(request), {
+      isLost: (isKnown, request) => isKnown && isPost(request) && request.body.method !== "notifications/initialized",
+    });
+    expect(client.state).toBe("reconnecting");
+  });
+
+  /** Connects to a server that refuses the GET, and answers a ping in one way. */
+  const refusing = async (get: Answer, ping?: Answer): Promise<Restarted & { pings: () => number }> => {
+    let pings = 0;
+    const server = await restartable(
+      (request) => {
+        if (request.method === "GET") return get(request);
+        pings++;
+        ping?.(request);
+      },
+      { isLost: (isKnown, request) => isKnown && isPost(request) && !(ping && request.body.method === "ping") },
+    );
+    return { ...server, pings: () => pings };
+  };
+  test.each<[string, Answer]>([
+    ["200", rpc(200, -32_601, "Method not found")],
+    ["401", text(401, "Sign in", { "www-authenticate": "Bearer" })],
+    ["429", text(429, "later")],
+    ["503", text(503, "later")],
+  ])("keeps the session if it answers the ping after a refused GET with %s", async (_, ping) => {
+    const { client, pings, errors } = await refusing(text(400, "no streams"), ping);
+    expect(pings()).toBe(1);
+    expect(client.state).toBe("open");
+    expect(errors).toMatchObject([{ code: "http" }]);
+  });
+
+  test("receives no ping if it answers the GET with 401", async () => {
+    const { client, pings, errors } = await refusing(text(401, "Sign in", { "www-authenticate": "Bearer" }), () => {});
+    expect(pings()).toBe(0);
+    expect(client.state).toBe("open");
+    expect(errors).toMatchObject([{ code: "unauthorized" }]);
+  });
+});

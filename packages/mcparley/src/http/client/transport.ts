@@ -258,7 +258,12 @@ class HttpTransport implements Transport {
       const response = await sendHttp(this.#settings, outgoing);
       const what = "method" in message ? message.method : "a response";
       const session = this.#namedSession;
-      if (response.ok) return await (session ? session.checkReply(response, what) : discard(response));
+      if (response.ok) {
+        if (!session) return discard(response);
+        // Its body is not needed, so nothing waits for the end of it.
+        void session.lossInReply(response, what).then((loss) => loss && this.#lose(loss));
+        return;
+      }
       throw await (session ? session.refusal(response, what) : statusError(response, what, this.#settings.clock));
     } catch (error) {
       // Nobody repeats a notification, so the loss is noted here.
