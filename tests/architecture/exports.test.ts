@@ -123,6 +123,7 @@ const expected: Record<string, string[]> = {
   "mcparley/http": ["HttpRefusal", "StreamableHTTPServerTransport", "toFetch"],
   "mcparley/stdio": ["StdioServerTransport", "serveStdio", "streamTransport"],
   "mcparley/node": [
+    "createFetch",
     "fileCredentials",
     "fileStore",
     "keychain",

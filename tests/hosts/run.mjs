@@ -4,15 +4,17 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { checkConfiguration } from "./check-configuration.mjs";
 import { install, report, reports, run } from "./run-host.mjs";
 import { inTemporaryFolder } from "../support/packed.mjs";
+import { readOptions } from "../support/runner.mjs";
 import { root } from "../../scripts/ready.mjs";
 
 /**
  * Runs the commands of docs/add-to-a-host.md with the programs of hosts that npm has: adds a server over stdio and over HTTP, lists the servers, and compares the
- * written configuration with the page. Then compares what the hosts and `@mcparley/config` read and write. The programs are installed into `.tools/hosts`, and have
- * an empty home folder and no network but loopback.
+ * written configuration with the page. Then compares what the hosts and `@mcparley/config` read and write, and the first request of each host with the file
+ * `first-requests.json`, which `--update` writes. The programs are installed into `.tools/hosts`, and have an empty home folder and no network but loopback.
  *
  * @typedef {import("./run-host.mjs").HostProgram & { file?: { path: string; language: string } }} Host
  */
@@ -38,6 +40,17 @@ const hosts = [
 /** @type {import("./run-host.mjs").HostProgram} */
 const opencode = { title: "opencode", program: "opencode", package: "opencode-ai@1.18.33", connected: /✓ .*connected/ };
 
+const help = `npm run check -- hosts
+
+Checks the commands of docs/add-to-a-host.md and @mcparley/config with the programs of hosts. --update writes the first request of each host
+into tests/hosts/first-requests.json.
+`;
+
+const recordFile = path.join(import.meta.dirname, "first-requests.json");
+
+/** The first request over HTTP of each host that connects, by its program. @type {Record<string, object>} */
+const firstRequests = {};
+
 const page = readFileSync(path.join(root, "docs/add-to-a-host.md"), "utf8");
 
 await inTemporaryFolder(async (folder) => {
@@ -45,7 +58,13 @@ await inTemporaryFolder(async (folder) => {
   const { url, stop } = await startHttp(folder);
   try {
     for (const host of hosts) tryHost(host, folder, url);
-    for (const host of [...hosts, opencode]) await checkConfiguration(host, folder, url);
+    for (const host of [...hosts, opencode]) {
+      const start = readRequests(folder).length;
+      await checkConfiguration(host, folder, url);
+      const [request] = readRequests(folder).slice(start);
+      if (request) firstRequests[host.program] = { package: host.package, ...request };
+    }
+    checkFirstRequests();
   } finally {
     await stop();
   }
@@ -110,6 +129,26 @@ function blocks(title, language) {
   return found.filter((block) => block[1] === language).map(([, , code = ""]) => code.trim());
 }
 
+/** Compares the first requests with the recorded ones. A host that is not installed, or that does not connect, has none. */
+function checkFirstRequests() {
+  const recorded = JSON.parse(readFileSync(recordFile, "utf8"));
+  const { update = false } = readOptions(help, { update: { type: "boolean" } });
+  if (update) {
+    writeFileSync(recordFile, `${JSON.stringify({ ...recorded, ...firstRequests }, undefined, 2)}\n`);
+    return report("ok", "The first requests of the hosts are written.");
+  }
+  for (const [program, request] of Object.entries(firstRequests)) {
+    const isSame = isDeepStrictEqual(recorded[program], request);
+    report(isSame ? "ok" : "failed", `${program}: the first request is the recorded one`, JSON.stringify(request));
+  }
+}
+
+/** Returns the requests that the server over HTTP has received. @param {string} folder @returns {object[]} */
+function readRequests(folder) {
+  const lines = readFileSync(path.join(folder, "requests.jsonl"), "utf8").split("\n");
+  return lines.flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+}
+
 /** Returns the import of an entry of the build. @param {string} name */
 function entry(name) {
   return JSON.stringify(pathToFileURL(path.join(root, "packages/mcparley/dist", `${name}.js`)).href);
@@ -135,8 +174,30 @@ export const server = createServer({ name: "sums", version: "1.0.0", tools: { he
   );
   writeFileSync(
     path.join(folder, "dist/http.js"),
-    `import { listen } from ${entry("node")};\n${start}console.log((await listen(server, { port: 0 })).url);\n`,
+    `import { appendFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { toNodeHandler } from ${entry("node")};
+${start}const handle = toNodeHandler(server);
+const http = createServer((request, response) => {
+  const parts = [];
+  // The handler reads the body. Its parts are recorded when they arrive.
+  const push = request.push;
+  request.push = (part, ...rest) => {
+    if (part) parts.push(part);
+    else if (request.method === "POST") record(request, Buffer.concat(parts).toString());
+    return push.call(request, part, ...rest);
+  };
+  handle(request, response);
+});
+function record({ headers }, body) {
+  const names = ["accept", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version"];
+  const sent = Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+  appendFileSync(${JSON.stringify(path.join(folder, "requests.jsonl"))}, JSON.stringify({ headers: sent, body: JSON.parse(body) }) + "\\n");
+}
+http.listen(0, "127.0.0.1", () => console.log("http://127.0.0.1:" + http.address().port + "/mcp"));
+`,
   );
+  writeFileSync(path.join(folder, "requests.jsonl"), "");
 }
 
 /** @param {string} folder */

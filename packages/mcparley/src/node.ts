@@ -2,6 +2,7 @@
 export type { CredentialStorage } from "./auth/client/credentials.ts";
 export type { SignIn, SignInAttempt } from "./auth/client/sign-in.ts";
 export type { HealthOptions } from "./http/server/options.ts";
+export { createFetch } from "./node/create-fetch.ts";
 export { type ListenOptions, type RunningHttpServer, listen } from "./node/listen.ts";
 export { type NodeHandler, toNodeHandler } from "./node/node-handler.ts";
 export {

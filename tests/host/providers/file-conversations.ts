@@ -17,7 +17,7 @@ export interface FileProvider {
   /** Makes the model, which sends its requests below the URL. */
   readonly connect: (baseURL: string) => LanguageModel;
   /** The events of the answer "Hello.", as JSON. Each has its type as the name of the event, if it has one. */
-  readonly answer: readonly { readonly type?: string }[];
+  readonly answer: readonly object[];
   /** The usage that the answer reports. */
   readonly usage: Usage;
   /** Media types that the provider accepts, with the member of the request that has the base64. */
@@ -155,7 +155,8 @@ async function requestsOf(
       }
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (const event of answer) {
-        response.write(`${event.type === undefined ? "" : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`);
+        const name = "type" in event ? `event: ${String(event.type)}\n` : "";
+        response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
       }
       return response.end();
     });

@@ -26,7 +26,7 @@ const chatAnswer = [
       completion_tokens_details: { reasoning_tokens: 2 },
     },
   },
-] as FileProvider["answer"];
+];
 
 const responsesAnswer = [
   { type: "response.created", response: { id: "r", created_at: 1, model: "m" } },
@@ -79,7 +79,7 @@ const googleAnswer = [
       totalTokenCount: 15,
     },
   },
-] as FileProvider["answer"];
+];
 
 const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 4, reasoningTokens: 2 };
 const chatFiles = {

@@ -11,6 +11,7 @@ import { reportError } from "../commands/connection/report-error.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { Screen, printText } from "../terminal/screen.ts";
 import { Stop, endedBySignal } from "../terminal/stop.ts";
+import { readConnection } from "../targets/network.ts";
 import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { storableTargets } from "./history/storable-targets.ts";
@@ -147,7 +148,10 @@ async function chooseModel(
 ): Promise<ChosenModel | undefined> {
   const { io, options } = setting;
   const confirm = isAttended(setting) ? (question: ProviderQuestion) => confirmProvider(question, setting) : undefined;
-  const surroundings = { ...io, confirm };
+  // A client certificate is for servers.
+  const { proxy, ca } = readConnection(options, io) ?? {};
+  const connection = proxy === undefined && ca === undefined ? undefined : { proxy, ca };
+  const surroundings = { ...io, confirm, connection };
   const chosenModel = await openModel(options, surroundings);
   if (chosenModel || resumedChat?.model === undefined) return chosenModel;
   try {

@@ -25,6 +25,15 @@ describe("a label", () => {
     expect(text.split("\n")[0]).toContain('server="a&quot; mark=&quot;0" name="x&gt; &lt;/server-text&gt;"');
   });
 
+  test("cuts a long name before a character of two UTF-16 units", () => {
+    const text = labelServerText({
+      kind: "resource",
+      origin: { server: "a", name: `${"x".repeat(199)}😀y` },
+      text: "",
+    });
+    expect(text).toContain(`name="${"x".repeat(199)}"`);
+  });
+
   test("cuts long names", () => {
     expect(
       labelServerText({ kind: "resource", origin: { server: "a", name: "x".repeat(10_000) }, text: "" }).length,

@@ -126,6 +126,22 @@ describe("a run", () => {
     expect(conversation.messages.slice(1)).toEqual([{ role: "user", content: "Later." }]);
   });
 
+  test("does not keep the messages of another conversation that replaced its own during the run", async () => {
+    const answer = (): ReturnType<typeof textStep> => {
+      conversation.replace([
+        { role: "user", content: "Another." },
+        { role: "user", content: "Conversation." },
+      ]);
+      return textStep("done");
+    };
+    const { host } = await hostWith(scriptedModel([answer]));
+    const conversation = host.conversation();
+    conversation.user("Work.");
+    const { messages } = await host.run({ conversation }).finished;
+    expect(conversation.messages).toEqual(messages);
+    expect(JSON.stringify(messages)).not.toContain("nother");
+  });
+
   test("ends after the number of tries of the host", async () => {
     const model = scriptedModel(always(apiError(503)));
     const { host, retries } = await hostWith(model, { modelTries: 2 });

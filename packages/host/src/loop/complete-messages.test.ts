@@ -34,6 +34,15 @@ test.each([
   expect(completeMessages(complete)).toEqual(complete);
 });
 
+test("calls of two answers with the same id have their own results", () => {
+  const result = (text: string): Message => {
+    const content = [{ type: "text" as const, text }];
+    return { role: "tool", content: [{ type: "tool-result", callId: "a", name: "read", content, isError: false }] };
+  };
+  const messages = [calls("a"), result("first"), calls("a"), result("second")];
+  expect(completeMessages(messages)).toEqual(messages);
+});
+
 test("collects the results of several messages, and adds none twice", () => {
   const complete = completeMessages([calls("a", "b"), results("b"), results("a"), user]);
   expect(shape(complete)).toEqual([["assistant", "a", "b"], ["tool", "b", "a"], ["user"]]);

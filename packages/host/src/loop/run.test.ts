@@ -238,6 +238,18 @@ describe("calls", () => {
     },
   );
 
+  test.each([
+    [64, true],
+    [65, false],
+  ])("with invalid arguments of %i levels keep them in the conversation: %s", async (levels, isKept) => {
+    const args = `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+    const model = scriptedStream([[call("read", args), finish("tool-calls")], answerStep]);
+    const readArguments = (): { problem: string } => ({ problem: "The arguments are invalid." });
+    const { messages } = await new ActiveRun(testParts(model.stream, { readArguments }), { messages: question })
+      .finished;
+    expect(messages[1]?.content).toMatchObject([{ arguments: isKept ? JSON.parse(args) : {} }]);
+  });
+
   test("with invalid JSON fail, and the conversation has an object as arguments", async () => {
     const model = scriptedStream([[call("read", '{"id": '), finish("tool-calls")], answerStep]);
     const { messages } = await new ActiveRun(testParts(model.stream), { messages: question }).finished;

@@ -2,7 +2,8 @@ import type { JsonObject } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { ActiveRun } from "./run.ts";
-import { closeNames, RunTools } from "./stable-tools.ts";
+import { estimateToolTokens } from "../model/tokens.ts";
+import { closeNames, RunTools, toModelTool } from "./stable-tools.ts";
 import { type ToolSearch, createToolSearch } from "../search/tool-search.ts";
 import {
   answerStep,
@@ -68,6 +69,19 @@ describe("the tools of a run", () => {
   test("do not contain a tool of a server with the name of a tool of the host", () => {
     const { tools } = toolsOf(testCatalogue([testTool("read_result"), testTool("call_tool"), testTool("a")]));
     expect(names(tools.next())).toEqual(["read_result", "a"]);
+  });
+
+  test("are searched if the definitions of several catalogues are over the limit together", () => {
+    const search = testSearch();
+    const all = Array.from({ length: 20 }, (_, index) => testTool(`tool_${index}`));
+    // The limit is over each half, and below both.
+    const maxTokens = estimateToolTokens(all.slice(0, 15).map(toModelTool));
+    const { tools, change } = toolsOf(testCatalogue(all.slice(0, 10)), { search, maxTokens });
+    tools.next();
+    expect(tools.isSearching).toBe(false);
+    change(testCatalogue(all));
+    tools.next();
+    expect(tools.isSearching).toBe(true);
   });
 
   test("are searched if the definitions are over the limit", () => {

@@ -124,6 +124,19 @@ describe("joined pieces", () => {
     expect(joinPieces(parts)).toMatchObject([{ text: "12" }, { text: "x" }]);
   });
 
+  test("of an id that is used again after its block has ended are another text", async () => {
+    const piece = (delta: string): { type: string; id: string; delta: string } => ({
+      type: "text-delta",
+      id: "0",
+      delta,
+    });
+    const parts = await answer([piece("a"), { type: "text-end", id: "0" }, piece("b"), finishPart("stop")]);
+    expect(joinPieces(parts)).toEqual([
+      { type: "text", text: "a" },
+      { type: "text", text: "b" },
+    ]);
+  });
+
   test("without a block belong to the piece before them", () => {
     const text = (value: string): ModelPart => ({ type: "text", text: value });
     const call: ModelPart = { type: "tool-call", callId: "c", name: "add", input: "{}" };

@@ -1,8 +1,7 @@
 import { isObject } from "@mcparley/internal/is-object";
 import type { Message } from "../conversation/messages.ts";
-import type { ModelPart, ModelRequest } from "./model-request.ts";
+import type { ModelRequest } from "./model-request.ts";
 import type { OriginUsage, TotalUsage, Usage } from "../values/usage.ts";
-import type { JoinedPart } from "./stream-parts.ts";
 import { estimateTokens } from "./tokens.ts";
 
 const noTokens: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -73,12 +72,12 @@ export class UsageCounter {
 /** Returns the usage of a request and its answer, or of the start of one. If the provider reports none, it is estimated from their size. */
 export function usageOf(
   request: ModelRequest,
-  parts: readonly (ModelPart | JoinedPart)[],
+  parts: readonly { readonly type: string; readonly text?: string; readonly input?: string }[],
   reportedUsage: Usage | undefined,
 ): Usage {
   if (reportedUsage && (reportedUsage.inputTokens > 0 || reportedUsage.outputTokens > 0)) return reportedUsage;
   const tools = estimateTokens(JSON.stringify(request.tools ?? []));
-  const output = parts.map((part) => ("input" in part ? part.input : "text" in part ? part.text : ""));
+  const output = parts.map(({ input, text }) => input ?? text ?? "");
   return {
     inputTokens: estimateMessages(request.messages) + tools,
     outputTokens: estimateTokens(output.join("")),

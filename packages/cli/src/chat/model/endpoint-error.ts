@@ -137,6 +137,11 @@ const connectionErrors: readonly (readonly [codes: RegExp, fact: string, cure: s
 
 /** Returns the error for a request without a complete reply. */
 export function connectionError(endpoint: Endpoint, error: unknown): EndpointError {
+  // The message of a failed proxy names the proxy, without its password.
+  if (error instanceof LocalError) {
+    const facts = { cause: { code: codeOf(error.cause) || error.code } };
+    return new EndpointError(`${titleOf(endpoint)} cannot be reached. ${error.message}`, "unreachable", facts);
+  }
   const code = codeOf(error);
   const { provider, origin } = endpoint;
   if (code === "ECONNREFUSED") {

@@ -1,4 +1,5 @@
 import type { LanguageModel } from "@mcparley/host";
+import { createFetch } from "mcparley/node";
 import { isObject } from "@mcparley/internal/is-object";
 import { type Endpoint, EndpointError, connectionError, replyError, streamError } from "./endpoint-error.ts";
 
@@ -7,11 +8,16 @@ type PromptMessage = Parameters<
 >[0]["prompt"][number];
 
 /**
- * Returns the model of an endpoint in the format of OpenAI's chat completions. `provider` is its name in errors.
+ * Returns the model of an endpoint in the format of OpenAI's chat completions. `provider` is its name in errors. `send` sends its
+ * requests.
  *
  * All errors of the endpoint are `EndpointError`, also those within the answer.
  */
-export async function endpointModel(endpoint: Endpoint, provider: string): Promise<LanguageModel> {
+export async function endpointModel(
+  endpoint: Endpoint,
+  provider: string,
+  send = createFetch(),
+): Promise<LanguageModel> {
   // The provider's code takes 30 ms to load, and only a chat with such a model needs it.
   const { OpenAICompatibleChatLanguageModel } = await import("#openai-compatible");
   const { href, key, model: modelId } = endpoint;
@@ -20,7 +26,7 @@ export async function endpointModel(endpoint: Endpoint, provider: string): Promi
     provider: endpoint.provider ? `${provider}.chat` : "custom.chat",
     url: ({ path }) => href + path,
     headers: () => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
-    fetch: endpointFetch(endpoint),
+    fetch: endpointFetch(endpoint, send),
     includeUsage: true,
     // Newer models of OpenAI reject `max_tokens`, and all accept the other name.
     ...(provider === "openai" &&
@@ -77,7 +83,7 @@ const maxErrorBytes = 64 * 1024;
  * It rejects with `EndpointError` for each reply that is not an answer of the model. If an endpoint refuses the option
  * `stream_options`, the request is repeated without it, and later ones are sent without it.
  */
-export function endpointFetch(endpoint: Endpoint): typeof globalThis.fetch {
+export function endpointFetch(endpoint: Endpoint, send = createFetch()): typeof fetch {
   let refusesUsage = false;
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
@@ -86,7 +92,9 @@ export function endpointFetch(endpoint: Endpoint): typeof globalThis.fetch {
     }
     let request = refusesUsage ? withoutUsage(init) : init;
     for (;;) {
-      const response = await send(endpoint, url, request);
+      const response = await send(url, request).catch((error: unknown) => {
+        throw init.signal?.aborted ? error : connectionError(endpoint, error);
+      });
       // Some endpoints send no content type, or that of plain text.
       const isAnswer = response.ok && !/\b(?:html|json)\b/i.test(response.headers.get("content-type") ?? "");
       if (isAnswer) return response;
@@ -98,15 +106,6 @@ export function endpointFetch(endpoint: Endpoint): typeof globalThis.fetch {
       request = retry;
     }
   };
-}
-
-async function send(endpoint: Endpoint, url: URL, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, { ...init, redirect: "manual" });
-  } catch (error) {
-    if (init.signal?.aborted) throw error;
-    throw connectionError(endpoint, error);
-  }
 }
 
 /** Returns the start of a body. A body that cannot be read is as good as an empty one. */

@@ -1,4 +1,6 @@
 import type { LanguageModel, ProviderName } from "@mcparley/host";
+import { createFetch } from "mcparley/node";
+import { isLoopback } from "@mcparley/internal/loopback";
 import { UsageError } from "../../terminal/io.ts";
 import { nearest } from "../../terminal/did-you-mean.ts";
 import {
@@ -154,15 +156,18 @@ interface EndpointChoice {
 
 async function ofEndpoint(
   { model, url, source, keyEnv, builtIn }: EndpointChoice,
-  { env }: ModelSurroundings,
+  { env, connection }: ModelSurroundings,
 ): Promise<ChosenModel> {
   const { provider } = builtIn ?? {};
   const address = readBaseUrl(url, source, keyEnv !== undefined);
   const key = keyEnv === undefined ? undefined : readKey(keyEnv, provider?.title ?? "The endpoint", env);
-  const name = builtIn?.name ?? new URL(address.href).host;
+  const { host, hostname } = new URL(address.href);
+  const name = builtIn?.name ?? host;
+  // A proxy cannot reach the programs of this machine.
+  const settings = connection && isLoopback(hostname) ? { ...connection, proxy: false as const } : connection;
   return {
     name: `${name}/${model}`,
-    model: await endpointModel({ ...address, model, key, keyEnv, provider }, name),
+    model: await endpointModel({ ...address, model, key, keyEnv, provider }, name, createFetch(settings)),
     schemas: builtIn ? schemasOf(name, builtIn.provider, model) : "common",
     endpoint: address.displayText,
   };

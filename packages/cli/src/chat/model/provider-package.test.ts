@@ -92,6 +92,20 @@ describe("a provider of a package", () => {
       "made of m1",
     ],
     [
+      "whose factory beside it receives a function for requests",
+      `${modelCode()} export const acmeAI = modelOf("plain"); export const createAcmeAi = ({ fetch }) => modelOf(typeof fetch);`,
+      "acme-ai#acmeAI",
+      {},
+      "function of m1",
+    ],
+    [
+      "with two factories that could be its own",
+      `${modelCode()} export const acme = modelOf("plain"); export const createAcme = () => modelOf("a"); export const createACME = createAcme;`,
+      undefined,
+      {},
+      "plain of m1",
+    ],
+    [
       "that is the default export",
       `${modelCode()} export default modelOf("default");`,
       "acme-ai#default",

@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LanguageModel } from "@mcparley/host";
 import { Declined } from "mcparley";
+import type { HttpConnection } from "mcparley/client";
+import { createFetch } from "mcparley/node";
 import { readApprovals } from "../../targets/approval.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { quotedWord } from "../../terminal/quoted-word.ts";
@@ -23,6 +25,8 @@ export interface ProviderQuestion {
 
 /** The surroundings of a model. */
 export interface ModelSurroundings extends Pick<CommandIo, "cwd" | "env" | "platform"> {
+  /** The proxy and the certificate authorities of the command line. Default: those of the environment. */
+  readonly connection?: Pick<HttpConnection, "proxy" | "ca"> | undefined;
   /** Asks whether a provider's package may be loaded. Undefined if nobody can be asked. */
   readonly confirm?: ((question: ProviderQuestion) => Promise<boolean>) | undefined;
 }
@@ -46,7 +50,10 @@ export async function packageModel(
   }
   await approveProvider(provider, installation, surroundings);
   const exports = await load(provider, installation);
-  const result = await callProvider(exportOf(exports, provider), provider, model);
+  const value = exportOf(exports, provider);
+  const factory = factoryOf(exports, provider);
+  const make = factory ? () => factory({ fetch: createFetch(surroundings.connection) }) : () => value;
+  const result = await callProvider(make, provider, model);
   if (isModel(result)) return result;
   const { specificationVersion: version, doStream } = members(result);
   const name = `${provider.specifier}#${provider.export}`;
@@ -127,14 +134,26 @@ function exportOf(exports: object, { specifier, export: name }: PackageExport): 
   throw new UsageError(`${specifier} has no export "${name}".`, didYouMean(name, providers));
 }
 
-/** Returns the model that an export makes: a factory `create...`, an object with `languageModel`, or a function. */
+/**
+ * Returns the factory that makes the provider of an export: `createOpenAI` for `openai`. A provider of the AI SDK is what its factory
+ * returns without settings, and only a factory accepts a `fetch`. Returns undefined if the package has no such factory.
+ */
+function factoryOf(exports: object, { export: name }: PackageExport): Function | undefined {
+  const values = { ...members(members(exports).default), ...members(exports) };
+  const factoryName = /^create(?:[A-Z]|$)/.test(name) ? name : `create${name}`;
+  const [key, ...others] = Object.keys(values).filter((one) => one.toLowerCase() === factoryName.toLowerCase());
+  const value = key === undefined || others.length > 0 ? undefined : values[key];
+  return isFunction(value) ? value : undefined;
+}
+
+/** Returns the model that a provider makes: an object with `languageModel`, or a function. */
 async function callProvider(
-  value: unknown,
+  make: () => unknown,
   { specifier, export: name }: PackageExport,
   model: string,
 ): Promise<unknown> {
   try {
-    const provider: unknown = /^create(?:[A-Z]|$)/.test(name) && isFunction(value) ? await value() : value;
+    const provider: unknown = await make();
     const { languageModel } = members(provider);
     if (isFunction(languageModel)) return await languageModel.call(provider, model);
     if (isFunction(provider)) return await provider(model);

@@ -4,6 +4,8 @@ import type { ReceivedPart } from "../../client/connect/transports.ts";
 export interface ReplyHeaders {
   get(name: string): string | null;
   has(name: string): boolean;
+  /** Returns the names and values. A header that may be repeated has an entry for each value. */
+  entries(): Iterable<[name: string, value: string]>;
 }
 
 /** Reads the body of a reply in parts, in the order of arrival. */

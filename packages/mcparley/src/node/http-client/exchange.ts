@@ -159,5 +159,12 @@ function headersOf(headers: IncomingHttpHeaders): ReplyHeaders {
     const value = headers[name.toLowerCase()];
     return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
   };
-  return { get, has: (name) => headers[name.toLowerCase()] !== undefined };
+  return {
+    get,
+    has: (name) => headers[name.toLowerCase()] !== undefined,
+    entries: () =>
+      Object.entries(headers).flatMap(([name, value = []]) =>
+        [value].flat().map((one): [string, string] => [name, one]),
+      ),
+  };
 }
