@@ -110,7 +110,7 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
     // Most lists have one page. The transport limits its size.
     if (page > 0 || result.nextCursor != null) {
-      bytes += sizeOfJson(result);
+      bytes += sizeOfJson(result, method);
       if (bytes > maxBytes) throw listTooLong(method, `${maxBytes} bytes (option \`maxListBytes\`)`);
     }
     const entries = await readEntries(source, pageValues);
@@ -130,12 +130,12 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
   throw listTooLong(method, `${maxPages} pages`);
 }
 
-/** Returns the size of a value as JSON, in bytes. Infinity if it is nested so deep that it exhausts the stack. */
-function sizeOfJson(value: unknown): number {
+/** Returns the size of a page as JSON, in bytes. Throws `too_large` if it is nested so deep that it exhausts the stack. */
+function sizeOfJson(page: JsonObject, method: string): number {
   try {
-    return new TextEncoder().encode(JSON.stringify(value)).length;
-  } catch {
-    return Infinity;
+    return new TextEncoder().encode(JSON.stringify(page)).length;
+  } catch (cause) {
+    throw new LocalError("too_large", `A page of ${method} is nested too deeply to be measured.`, { cause });
   }
 }
 
