@@ -58,6 +58,7 @@ const packages = [
           // Also imported by `index.ts`, which must not load the server.
           "mcp/other-imports.ts",
           "mcp/progress.ts",
+          "mcp/read-message.ts",
           "mcp/checks/reserved-ids.ts",
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
@@ -100,6 +101,8 @@ const packages = [
         neededBy: ["mcp/headers/mirrored-headers.ts"],
         with: ["mcp/headers/mirrored-headers.ts"],
       },
+      // Loaded with the first input request, by servers and by clients.
+      forms: { neededBy: ["mcp/form-schema.ts"], with: ["mcp/form-schema.ts", "mcp/elicitation.ts"] },
       headers: { neededBy: ["http/server/endpoint.ts", "client.ts"] },
       client: { neededBy: ["client.ts"] },
       // The next chunks are loaded with the first message, of any revision or of a legacy one, and with an endpoint.

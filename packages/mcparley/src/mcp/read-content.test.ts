@@ -161,3 +161,8 @@ describe("readPromptMessages", () => {
     expect(readPromptMessages(null)).toEqual([]);
   });
 });
+
+test.each([undefined, null, "", 5])("a link whose name is %j has its URI as the name", (name) => {
+  const [link] = readContent([{ type: "resource_link", uri: "note://1", name }]);
+  expect(link).toMatchObject({ name: "note://1" });
+});

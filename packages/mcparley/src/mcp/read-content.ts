@@ -114,7 +114,7 @@ function readLink({
   const link: ResourceLink = {
     ...otherMembers,
     type: "resource_link",
-    name: typeof name === "string" ? name : block.uri,
+    name: typeof name === "string" && name !== "" ? name : block.uri,
   };
   if (typeof title === "string") link.title = title;
   if (typeof description === "string") link.description = description;

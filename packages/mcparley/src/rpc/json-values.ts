@@ -18,14 +18,50 @@ export function isJson(value: unknown, depth = 0): boolean {
   return true;
 }
 
+/** Maximum number of levels of a value that is sent. More levels exhaust the stack of many readers. */
+const MAX_LEVELS = 1_000;
+
+/**
+ * Returns a copy of a value as its reader would parse it from JSON: members without a value are omitted, and the copy shares no object
+ * with the value. Throws a `TypeError` that names the first value that JSON cannot represent. `path` is the name of the whole value.
+ */
+export function copyAsJson(value: unknown, path: string): unknown {
+  try {
+    return copyOf(value, "", 0);
+  } catch (error) {
+    const wrong = findNotJson(value, path);
+    if (wrong === undefined) throw error;
+    throw new TypeError(`${wrong}, which JSON cannot represent.`, { cause: error });
+  }
+}
+
+function copyOf(value: unknown, name: string | number, depth: number): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value === "number") return Number.isFinite(value) ? value + 0 : null;
+  if (typeof value === "bigint" || depth > MAX_LEVELS) throw new RangeError("The value cannot be sent.");
+  if (typeof value !== "object" || value === null)
+    return typeof value === "function" || typeof value === "symbol" ? undefined : value;
+  const json: unknown = "toJSON" in value && typeof value.toJSON === "function" ? value.toJSON(String(name)) : value;
+  if (typeof json !== "object" || json === null) return copyOf(json, name, depth);
+  if (Array.isArray(json)) {
+    const items: unknown[] = [];
+    for (let index = 0; index < json.length; index++) items.push(copyOf(json[index], index, depth + 1) ?? null);
+    return items;
+  }
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(json)) {
+    const value = copyOf((json as Readonly<Record<string, unknown>>)[key], key, depth + 1);
+    // An assignment would set the prototype.
+    if (key === "__proto__")
+      Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
+    else if (value !== undefined) copy[key.toWellFormed()] = value;
+  }
+  return copy;
+}
+
 /** Describes the first value that JSON cannot represent, such as `"a.b" is a function`. Undefined if there is none. */
 export function findNotJson(value: unknown, path: string): string | undefined {
-  try {
-    return describe(value, path, new Set());
-  } catch (error) {
-    if (error instanceof RangeError) return `${quote(path)} is nested too deeply`;
-    throw error;
-  }
+  return describe(value, path, new Set());
 }
 
 function describe(original: unknown, path: string, ancestors: Set<unknown>): string | undefined {
@@ -34,6 +70,7 @@ function describe(original: unknown, path: string, ancestors: Set<unknown>): str
   }
   if (typeof original !== "object" || original === null) return undefined;
   if (ancestors.has(original)) return `${quote(path)} contains itself`;
+  if (ancestors.size > MAX_LEVELS) return `${quote(path)} is nested more than ${MAX_LEVELS} levels deep`;
   let value: unknown = original;
   try {
     if ("toJSON" in original && typeof original.toJSON === "function") value = original.toJSON();

@@ -1,4 +1,5 @@
-import { type JsonRpcMessage, Prepared, isObject } from "./messages.ts";
+import { copyAsJson } from "./json-values.ts";
+import { type JsonRpcMessage, Prepared } from "./messages.ts";
 import type { Receiver, Transport } from "./transport.ts";
 
 type Sent = JsonRpcMessage | JsonRpcMessage[];
@@ -6,7 +7,8 @@ type Sent = JsonRpcMessage | JsonRpcMessage[];
 /**
  * Returns two transports that are connected to each other in memory.
  *
- * Messages are delivered in order, each in a separate microtask, and are not serialized. Messages that are sent before the
+ * Messages are delivered in order, each in a separate microtask. They are copied as JSON would do it: members without a value are
+ * omitted, a `Date` becomes text, and neither side can change the objects of the other. Messages that are sent before the
  * other side has started are delivered when it starts. Closing one side closes both.
  *
  * @example
@@ -42,20 +44,25 @@ interface Inbox {
 
 function inbox(): Inbox {
   let receiver: Receiver | undefined;
-  let waiting: Sent[] = [];
+  let waiting: unknown[] = [];
   let hasEnded = false;
 
   function put(message: Sent): void {
     if (hasEnded) return;
-    if (receiver) queueMicrotask(() => receiver?.message(Array.isArray(message) ? message.map(plain) : plain(message)));
-    else waiting.push(message);
+    // Copied now, because the sender may change the message after it was sent.
+    deliver(Array.isArray(message) ? message.map(copyMessage) : copyMessage(message));
+  }
+
+  function deliver(value: unknown): void {
+    if (receiver) queueMicrotask(() => receiver?.message(value));
+    else waiting.push(value);
   }
 
   function open(newReceiver: Receiver): void {
     receiver = newReceiver;
     const messages = waiting;
     waiting = [];
-    for (const message of messages) put(message);
+    for (const message of messages) deliver(message);
     if (hasEnded) queueMicrotask(() => receiver?.closed());
   }
 
@@ -69,7 +76,9 @@ function inbox(): Inbox {
   return { open, put, end };
 }
 
-function plain(message: JsonRpcMessage): JsonRpcMessage {
-  if (!isObject(message) || !("result" in message) || !(message.result instanceof Prepared)) return message;
-  return { ...message, result: message.result.value };
+function copyMessage(message: JsonRpcMessage): unknown {
+  // A test can send values that are no messages.
+  const result = (message as { result?: unknown } | null)?.result;
+  if (result instanceof Prepared) return { ...message, result: JSON.parse(result.json) as unknown };
+  return copyAsJson(message, "");
 }

@@ -27,7 +27,7 @@ export interface WaitOptions extends TimeLimits {
   onPaused?: ((ms: number) => void) | undefined;
   /** Called once if the request times out or is aborted, to notify the peer. Not called after a response. */
   onAbandoned?: (reason: string) => void;
-  /** Reads the result of the response. Default: the result is returned unchanged. */
+  /** Reads the result of the response. An error that it throws rejects the request. Default: the result is returned unchanged. */
   readResult?: ((result: JsonObject) => JsonObject) | undefined;
   /** The description of the request in error messages, such as its method. */
   what: string;
@@ -120,7 +120,11 @@ export class PendingRequests {
     if (isFailure(response)) waiting.reject(ProtocolError.from(response.error));
     else {
       const result = response.result instanceof Prepared ? response.result.value : response.result;
-      waiting.resolve(waiting.options.readResult?.(result) ?? result);
+      try {
+        waiting.resolve(waiting.options.readResult?.(result) ?? result);
+      } catch (error) {
+        waiting.reject(error as Error);
+      }
     }
     return true;
   }

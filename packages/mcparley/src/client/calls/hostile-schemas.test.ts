@@ -53,7 +53,7 @@ describe("results with the output schema of a hostile server", () => {
       },
       Array.from({ length: 60 }).reduce((a) => ({ a }), {}),
     ],
-    ["a value of 10,000 levels", { items: { $ref: "#" } }, Array.from({ length: 10_000 }).reduce((a) => [a], [])],
+    ["a value of 900 levels", { items: { $ref: "#" } }, Array.from({ length: 900 }).reduce((a) => [a], [])],
   ])("%s: the call fails with invalid_result", async (_, schema, value) => {
     const { outcome } = await result(schema, value);
     expect(outcome).toMatchObject({ code: "invalid_result" });

@@ -24,7 +24,7 @@ describe("arguments that JSON cannot represent", () => {
     ["a function in place of all arguments", () => 1, '"arguments" is a function'],
     ["a toJSON that throws", { file: throwing }, '"arguments.file" has a toJSON method that throws (closed file)'],
     ["a toJSON that returns a bigint", { id: { toJSON: () => 1n } }, '"arguments.id" is a bigint'],
-    ["too many levels", { deep }, "is nested too deeply"],
+    ["too many levels", { deep }, "is nested more than 1000 levels deep"],
   ])("%s is refused before it is sent, and the error names the argument", async (_, args, why) => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));

@@ -1,5 +1,5 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError, hasCode } from "../../rpc/errors.ts";
+import { LocalError, hasCode, invalidParams } from "../../rpc/errors.ts";
 import { PendingRequests, type WaitOptions } from "../../rpc/pending-requests.ts";
 import {
   type JsonObject,
@@ -8,12 +8,14 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type RequestId,
+  failure,
   isFailure,
   isObject,
   notification,
 } from "../../rpc/messages.ts";
 import type { Envelope, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
+import { checkBudget } from "../../schema/budget.ts";
 import { readMessage, resultReader } from "../../mcp/read-message.ts";
 
 /** The requests of the server on one connection that have no answer yet. */
@@ -154,7 +156,7 @@ export class ClientConnection {
     this.#issuedIds = id + 1;
     options.onId?.(id);
     const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
-    const readResult = resultReader(method);
+    const readResult = this.#resultReader(method, what);
     const wait = {
       what,
       idleTimeout,
@@ -178,6 +180,19 @@ export class ClientConnection {
       fail(error);
     }
     return answer;
+  }
+
+  /**
+   * Returns the function that reads a result. It throws `too_large` for one with too many levels, because they exhaust the stack of
+   * its readers. The entries of lists are read one by one, so that one of them does not take away the others.
+   */
+  #resultReader(method: string, what: string): (result: JsonObject) => JsonObject {
+    const read = resultReader(method);
+    return (result) => {
+      const error = method.endsWith("/list") ? undefined : limitError(result, `${what}: the result`);
+      if (error) throw error;
+      return read?.(result) ?? result;
+    };
   }
 
   /** Sets the requests of the server that are answered. Undefined if the server may send none. */
@@ -227,6 +242,11 @@ export class ClientConnection {
 
   #handle(value: unknown): void {
     const classification = readMessage(value);
+    if (classification.kind === "notification" || classification.kind === "request") {
+      const { method, params } = classification.message;
+      const error = limitError(params, `${method.slice(0, 200)} of the server`);
+      if (error) return this.#refuse(classification.message, error);
+    }
     switch (classification.kind) {
       case "response":
         return this.#settle(classification.message);
@@ -245,8 +265,15 @@ export class ClientConnection {
     }
   }
 
+  /** Reports a message that is not handled. A request is answered with the reason. */
+  #refuse(message: JsonRpcRequest | JsonRpcNotification, error: LocalError): void {
+    this.#handlers.report(error);
+    if ("id" in message) void this.sendResponse(failure(message.id, invalidParams(error.message).toBody()));
+  }
+
   #settle(response: JsonRpcResponse): void {
     const { id } = response;
+    if (isFailure(response) && limitError(response.error.data, "")) delete response.error.data;
     if (this.#outbound.settle(response)) return;
     if (id !== undefined && this.#abandoned.delete(id)) return;
     const detail = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
@@ -323,6 +350,14 @@ export class ClientConnection {
     this.#settleLost(reason);
     this.#handlers.onLost?.(reason, this);
   }
+}
+
+/** Maximum number of levels of a value of a server. More levels exhaust the stack of its readers. */
+const MAX_LEVELS = 1_000;
+
+function limitError(value: unknown, what: string): LocalError | undefined {
+  const excess = checkBudget(value, { depth: MAX_LEVELS, elements: Infinity });
+  return excess === undefined ? undefined : new LocalError("too_large", `${what} was not read. ${excess}`);
 }
 
 function sessionReplaced(): LocalError {

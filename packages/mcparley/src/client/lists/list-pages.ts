@@ -177,10 +177,10 @@ function faultOf(error: unknown): unknown {
   return new ListFault("invalid_message", `The server refuses its own cursor: ${error.message}`, { cause: error });
 }
 
-/** Returns the size of a value as JSON, in bytes. Infinity if it is nested so deep that it exhausts the stack. */
-function sizeOfJson(value: unknown): number {
+/** Returns the size of a page as JSON, in bytes. Infinity if it is nested so deep that it exhausts the stack. */
+function sizeOfJson(page: JsonObject): number {
   try {
-    return new TextEncoder().encode(JSON.stringify(value)).length;
+    return new TextEncoder().encode(JSON.stringify(page)).length;
   } catch {
     return Infinity;
   }

@@ -49,10 +49,10 @@ const originPattern = /^(https?|wss?):\/\/(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(
 /** Reads the `_meta.ui` of a tool, undefined if there is none. Throws `LocalError` `invalid_message` if it is invalid. */
 export function readToolUi(meta: JsonObject | undefined): ToolUi | undefined {
   const ui = uiIn(meta);
-  // Servers still send the deprecated flat key together with the `ui` object.
+  // Servers still send the deprecated flat key, in place of the URI of the `ui` object or together with it.
   const flatUri = meta?.["ui/resourceUri"];
   if (!ui && flatUri === undefined) return undefined;
-  const { resourceUri, visibility }: JsonObject = ui ?? { resourceUri: flatUri };
+  const { resourceUri = flatUri, visibility }: JsonObject = ui ?? {};
   if (resourceUri !== undefined && !isAppUri(resourceUri)) throw wrong("ui.resourceUri", "must start with ui://");
   if (visibility !== undefined && !isVisibility(visibility)) {
     throw wrong("ui.visibility", 'must be a list of "model" and "app"');

@@ -228,6 +228,11 @@ describe("a host", () => {
     expect(readToolUi({ ui: { resourceUri: "ui://new" }, "ui/resourceUri": "ui://old" })).toEqual({
       resourceUri: "ui://new",
     });
+    expect(readToolUi({ ui: { visibility: ["app"] }, "ui/resourceUri": "ui://old" })).toEqual({
+      resourceUri: "ui://old",
+      visibility: ["app"],
+    });
+    expect(readToolUi({ ui: {}, "ui/resourceUri": "ui://old" })).toEqual({ resourceUri: "ui://old" });
     expect(readToolUi({ "com.example/a": 1 })).toBeUndefined();
   });
 

@@ -124,7 +124,15 @@ function parse(text: string): unknown {
 async function checkParsed(exchange: HttpExchange, body: unknown, maxBytes: number): Promise<unknown> {
   const declaredLength = exchange.header("content-length");
   const isPlain = declaredLength !== undefined && exchange.header("content-encoding") === undefined;
-  const length = isPlain ? Number(declaredLength) : new TextEncoder().encode(JSON.stringify(body)).length;
+  const length = isPlain ? Number(declaredLength) : sizeOf(body);
   if (length > maxBytes) throw tooLarge(maxBytes);
   return body;
+}
+
+function sizeOf(body: unknown): number {
+  try {
+    return new TextEncoder().encode(JSON.stringify(body)).length;
+  } catch {
+    throw new HttpRefusal(400, "The body is nested too deeply.");
+  }
 }

@@ -11,7 +11,7 @@ import {
   pointerStep,
   shorten,
 } from "../schema.ts";
-import { isObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { type Schema, type StandardResult, type StandardSchema, isStandardSchema } from "../standard-schema.ts";
 
 /** `input`: a value of the peer for a handler. `output`: a value of a handler for the peer. */
@@ -174,8 +174,49 @@ function toJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema 
   } catch (error) {
     cause = error;
   }
-  throw new SchemaError("no_json_schema", `Cannot convert this ${vendor} schema to JSON Schema: ${String(cause)}`, {
-    cause,
+  const path = pathOfFailure(schema, direction);
+  const place = path === "" ? "" : ` at "${shorten(path)}"`;
+  const message = `Cannot convert this ${vendor} schema to JSON Schema${place}: ${String(cause)}`;
+  throw new SchemaError("no_json_schema", message, { cause });
+}
+
+/** Maximum number of schemas in each other that are searched for the one that cannot be converted. */
+const MAX_SEARCHED = 32;
+
+/**
+ * Returns the path of the innermost schema that cannot be converted, such as `user.dates[]`, because the errors of zod do not name it.
+ * Empty if it is the schema itself, or if the library does not show the parts of its schemas.
+ */
+function pathOfFailure(schema: StandardSchema, direction: Direction, depth = 0): string {
+  const { def } = schema as { def?: unknown };
+  if (!isObject(def) || depth === MAX_SEARCHED) return "";
+  for (const [step, part] of partsOf(def)) {
+    if (!part["~standard"].jsonSchema || isConvertible(part, direction)) continue;
+    const rest = pathOfFailure(part, direction, depth + 1);
+    return step === "" ? rest : `${step}${rest.startsWith("[") || rest === "" ? "" : "."}${rest}`;
+  }
+  return "";
+}
+
+function isConvertible(schema: StandardSchema, direction: Direction): boolean {
+  try {
+    schema["~standard"].jsonSchema?.[direction]({ target: "draft-2020-12" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the schemas in the definition of a schema of zod, each with its step of the path. A wrapped schema has none. */
+function partsOf(def: JsonObject): [step: string, part: StandardSchema][] {
+  return Object.keys(def).flatMap((name): [string, StandardSchema][] => {
+    const value = name === "getter" && typeof def[name] === "function" ? (def[name] as () => unknown)() : def[name];
+    if (isStandardSchema(value)) return [[name === "element" ? "[]" : name === "valueType" ? "[key]" : "", value]];
+    if (typeof value !== "object" || value === null) return [];
+    const isTuple = name === "items";
+    return Object.entries(value).flatMap(([key, part]): [string, StandardSchema][] =>
+      isStandardSchema(part) ? [[Array.isArray(value) ? (isTuple ? `[${key}]` : "") : key, part]] : [],
+    );
   });
 }
 

@@ -177,7 +177,7 @@ describe("the arguments of a tool", () => {
     expect(named.error).toMatchObject({ code: -32602, message: "Unknown tool: nope" });
   });
 
-  test.each([[{}], [{ name: 5 }], [{ name: "t", arguments: [] }], [{ name: "t", arguments: "x" }]])(
+  test.each([[{}], [{ name: 5 }], [{ name: "t", arguments: [1] }], [{ name: "t", arguments: "x" }]])(
     "bad params %j",
     async (params) => {
       const peer = await serve({ tools: { t: tool({ call: () => "x" }) } });

@@ -103,11 +103,11 @@ describe.each([
     expect(textOf(await callAnswering(peer, isModern, [round]))).toBe("x m file:///a");
   });
 
-  test("a response that is nested 10,000 levels deep fails the call before it is validated", async () => {
+  test("a response that is nested 900 levels deep fails the call before it is validated", async () => {
     let validated = 0;
     const schema = z.looseObject({ v: z.string().optional() }).refine(() => ++validated > 0);
     const peer = await open(serverOf(async (ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema }))));
-    const deep = Array.from({ length: 10_000 }).reduce<JsonObject>((a) => ({ a }), {});
+    const deep = Array.from({ length: 900 }).reduce<JsonObject>((a) => ({ a }), {});
     const reply = await callAnswering(peer, isModern, [{ "elicitation/create": accept({ v: deep }) }]);
     expect(JSON.stringify(reply)).toContain("nested more than 64 levels deep");
     expect(validated).toBe(0);
