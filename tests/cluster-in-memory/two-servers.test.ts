@@ -145,7 +145,7 @@ describe("two servers on one store", () => {
       inputResponses: { "elicitation-1": { action: "accept", content: {} } },
     };
     const { error } = await ask(production.nodes[0]!, "tools/call", consent);
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("not valid") as string });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("params.requestState ") as string });
     expect(await ask(sandbox.nodes[1]!, "tools/call", consent)).toMatchObject({ content: [{ text: "{}" }] });
   });
 
