@@ -66,6 +66,28 @@ describe("a session behind a balancer", () => {
     expect((await message(stream))?.params).toEqual({ uri: "note://two" });
   });
 
+  test("has no more subscriptions than limits.subscriptions, if its client subscribes on two nodes at once", async () => {
+    const tools = { hello: tool({ call: () => "" }) };
+    const note = resource("note://{id}", { read: () => "" });
+    const definition = () => ({ tools, resources: { note }, limits: { subscriptions: 2 } });
+    const { nodes, client, store } = cluster({ definition });
+    const session = await open(client);
+    const change = async (node: number, method: string, uri: string) => {
+      const { error } = await (await request(nodes[node]!.client, session, method, { params: { uri } })).json();
+      return error?.code ?? 0;
+    };
+    const subscribe = (node: number, uri: string) => change(node, "resources/subscribe", uri);
+    const stored = async () =>
+      JSON.parse((await store.get(`mcparley:test:session:${session["mcp-session-id"]}`))!).state.subscriptions;
+    expect(await subscribe(0, "note://one")).toBe(0);
+    expect(await Promise.all([subscribe(0, "note://two"), subscribe(1, "note://three")])).toEqual([0, -32602]);
+    expect(await stored()).toEqual(["note://one", "note://two"]);
+    expect(await change(1, "resources/unsubscribe", "note://one")).toBe(0);
+    expect(await subscribe(1, "note://three")).toBe(0);
+    expect(await subscribe(2, "note://four")).toBe(-32602);
+    expect(await stored()).toEqual(["note://two", "note://three"]);
+  });
+
   test("belongs to its principal on every node", async () => {
     const { nodes } = servers({ options: authenticated });
     const session = await open(nodes[0]!.client, "2025-11-25", { authorization: "Bearer alice" });

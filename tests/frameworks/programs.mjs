@@ -63,7 +63,8 @@ export const programs = [
     file: "worker.ts",
     packages: [],
     runtime: "workerd",
-    lacks: { modern: ["listen"], legacy: ["elicit", "cancel", "listen", "end"] },
+    // workerd ends on SIGTERM when its responses are complete, and does not notify the Worker, which could end its streams.
+    lacks: { modern: ["listen", "stop"], legacy: ["elicit", "cancel", "listen", "end"] },
   },
   { name: "bun", file: "bun.ts", packages: ["@types/bun"], types: "bun", runtime: "bun" },
   { name: "deno", file: "deno.ts", packages: ["@types/deno"], types: "deno", runtime: "deno" },

@@ -175,9 +175,9 @@ export class NodeExchange implements HttpExchange, UnreadBody {
   }
 
   hasRead(): boolean {
-    // Only Node has this count of the bytes of a write that the operating system has not accepted.
+    // Only Node has this count of the bytes of a write that the operating system has not accepted. All streams of HTTP/2 share it.
     const { _handle: handle } = this.#request.socket as { _handle?: { writeQueueSize?: number } | null };
-    const queueSize = handle?.writeQueueSize ?? 0;
+    const queueSize = (!this.#response.stream && handle?.writeQueueSize) || 0;
     const acceptedWrites = this.#writer?.acceptedWrites ?? 0;
     const isRead = acceptedWrites > this.#acceptedWrites || queueSize < this.#queueSize;
     this.#queueSize = queueSize;

@@ -83,22 +83,22 @@ const used = (): number => {
   return heapUsed + external;
 };
 
-describe("40 unread replies of 8 MiB", () => {
+describe("16 unread replies of 8 MiB", () => {
   test.each([
     ["as JSON", {}],
     ["as an event", { accept: "text/event-stream" }],
     ["on event streams", { name: "slow" }],
   ])("%s hold about limits.unread of memory, and other callers are answered", async (_, options) => {
-    const { port, errors } = await serve({ limits: { unread: 64 * 1024 * 1024 } });
+    const { port, errors } = await serve({ limits: { unread: 32 * 1024 * 1024 } });
     const before = used();
-    const sockets = Array.from({ length: 40 }, () => call(port, options));
+    const sockets = Array.from({ length: 16 }, () => call(port, options));
     // The replies are written in the order of the requests.
-    await expect.poll(() => errors.length).toBeGreaterThanOrEqual(20);
+    await expect.poll(() => errors.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(6);
     const reader = call(port, options);
     reader.resume();
     let received = 0;
     for await (const chunk of reader) if ((received += (chunk as Buffer).length) > size) break;
-    expect(used() - before).toBeLessThan(110_000_000);
+    expect(used() - before).toBeLessThan(70_000_000);
     expect(new Set(errors)).toEqual(
       new Set([expect.stringContaining("does not read the reply: all replies have too many bytes (limits.unread)")]),
     );
@@ -106,15 +106,15 @@ describe("40 unread replies of 8 MiB", () => {
   });
 
   test("on the stream of an HTTP+SSE session close it", async () => {
-    const { port, errors } = await serve({ limits: { unread: 128 * 1024 * 1024 } });
+    const { port, errors } = await serve({ limits: { unread: 64 * 1024 * 1024 } });
     const post = await openSse(port);
     const clientInfo = { name: "raw", version: "1" };
     const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo };
     await post({ id: 0, method: "initialize", params });
     const before = used();
-    for (let id = 1; id <= 40; id++) await post({ id, method: "tools/call", params: { name: "large" } });
+    for (let id = 1; id <= 16; id++) await post({ id, method: "tools/call", params: { name: "large" } });
     expect(errors).toEqual([expect.stringMatching(/\d+ bytes wait for it \(limits\.unread\)/)]);
-    expect(used() - before).toBeLessThan(80_000_000);
+    expect(used() - before).toBeLessThan(50_000_000);
   });
 });
 
@@ -142,7 +142,7 @@ describe("the connection of a client", () => {
     const socket = call(port);
     let received = 0;
     const closing = once(socket, "close");
-    for (let limit = 1_048_576; received < size; limit += 1_048_576) {
+    for (let limit = 2_621_440; received < size; limit += 2_621_440) {
       while (received < Math.min(limit, size)) {
         const chunk = socket.read() as Buffer | null;
         received += chunk?.length ?? 0;

@@ -49,7 +49,7 @@ export interface HttpOptions {
   bodyTimeout?: number;
   /**
    * Milliseconds after which a connection is closed and reported, if a reply or a stream waits for the client and it has read nothing.
-   * Buffers of the operating system hide up to half a MiB of what a client reads. `toFetch` ignores it, because the platform sends
+   * Buffers of the operating system hide up to 2 MiB of what a client reads. `toFetch` ignores it, because the platform sends
    * replies. Default: 60,000.
    */
   readTimeout?: number;

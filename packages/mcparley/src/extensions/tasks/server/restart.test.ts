@@ -368,6 +368,29 @@ describe("a task whose process has died", () => {
     });
   });
 
+  test("is not failed by a process that read it before another one took it over and left it again", async () => {
+    const tools = { t: tool({ extensions: [asTask()], call: forever }) };
+    const first = startProcess(tools);
+    const taskId = await begin(await peerOf(first.server));
+    first.die();
+    await clock.advance(lease);
+    const taskKey = `mcparley:x:task:${String(taskId)}`;
+    const takeOver = async (): Promise<void> => {
+      const record = JSON.parse((await store.get(taskKey))!);
+      await store.set(taskKey, JSON.stringify({ ...record, run: "another run" }), { ttl: lease });
+    };
+    const late: Store = {
+      ...store,
+      compareAndSet: async (key, ...change) => {
+        if (key.includes(":task-lease:") && change[0] === undefined) await takeOver();
+        return store.compareAndSet(key, ...change);
+      },
+    };
+    const second = await peerOf(startProcess(tools, late).server);
+    expect((await get(second, taskId)).status).toBe("working");
+    expect(JSON.parse((await store.get(taskKey))!).run).toBe("another run");
+  });
+
   test("cannot be overwritten by its old process, if that was only slow", async () => {
     let finish!: (value: string) => void;
     const aborted = vi.fn();
