@@ -33,9 +33,12 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
       showState(event, chat, outputs);
     } else if (event.type === "catalogue") {
       chat.terminal.refresh();
-      // The first definitions of a server are counted by the notice of its connection.
-      if (introducedServers.has(event.change.server)) showChange(event.change, chat);
-      introducedServers.add(event.change.server);
+      const { server } = event.change;
+      // The first definitions of a server, also after it was off, are counted by the notice of its connection.
+      const isOff = chat.host.servers.get(server)?.state === "disabled";
+      if (introducedServers.has(server) && !isOff) showChange(event.change, chat);
+      if (isOff) introducedServers.delete(server);
+      else introducedServers.add(server);
     } else if (event.type === "log") showLog(event, chat, logLevel);
     else if (event.type === "updated") showUpdate(event, chat);
     else if (event.type === "retry") chat.terminal.note(chat.view.style.yellow(retryText(event)));
