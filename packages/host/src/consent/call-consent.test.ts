@@ -337,3 +337,47 @@ test.each([
 ])("the policy %j is refused", (policy, message) => {
   expect(() => consentFixture({ policy: policy as never })).toThrow(message);
 });
+
+describe("an answer for the session", () => {
+  const session: ApprovalAnswer = { action: "allow", remember: "session" };
+
+  test("ends with the removal of the server: another one with its name and tools is asked for again", async () => {
+    const host = await prepared(session);
+    await host.call();
+    host.consent.forgetServer("files");
+    await host.review([tool, other]);
+    await host.call();
+    expect(host.requests).toHaveLength(2);
+  });
+
+  test("that is given after the removal of the server holds for no later call", async () => {
+    let answer: ((answer: ApprovalAnswer) => void) | undefined;
+    const host = await prepared(() => new Promise((resolve) => (answer = resolve)));
+    const calling = host.call();
+    while (!answer) await flushPromises();
+    host.consent.forgetServer("files");
+    answer(session);
+    expect(await calling).toMatchObject({ isAllowed: false });
+    await host.review([tool, other]);
+    void host.call();
+    await flushPromises();
+    expect(host.requests).toHaveLength(2);
+  });
+
+  test.each(["session", "always"] as const)(
+    "that is remembered for %s and given after a change of the definition holds neither for it nor for the former one",
+    async (remember) => {
+      let answer: ((answer: ApprovalAnswer) => void) | undefined;
+      const host = await prepared(() => new Promise((resolve) => (answer = resolve)));
+      const calling = host.call();
+      while (!answer) await flushPromises();
+      await host.review([{ ...tool, description: "Another one." }, other]);
+      answer({ action: "allow", remember });
+      expect(await calling).toMatchObject({ isAllowed: false });
+      await host.review([tool, other]);
+      void host.call();
+      await flushPromises();
+      expect(host.requests).toHaveLength(2);
+    },
+  );
+});

@@ -2,7 +2,7 @@ import type { Tool } from "mcparley/client";
 import { describe, expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
 import type { DefinitionChange, ReviewRequest } from "../renderer/renderer.ts";
-import { consentFixture } from "./testing/consent-fixture.ts";
+import { consentFixture, toolNamed } from "./testing/consent-fixture.ts";
 
 /*
  * A definition that differs in anything from the accepted one cannot be used before a person has reviewed the difference.
@@ -235,4 +235,20 @@ describe("the change", () => {
     // A copy beside the original is new.
     expect(await changeFrom([add], [add, renamed])).toMatchObject([{ status: "new", name: "plus" }]);
   });
+});
+
+test("of 1,001 pins of definitions that are gone the oldest one is removed", async () => {
+  const { storage, review } = consentFixture({ policy: { review: "changes" } });
+  await review([]);
+  const names = Array.from({ length: 1_001 }, (_, index) => `tool_${index}`);
+  const asked = consentFixture({
+    policy: { review: "changes" },
+    storage,
+    renderer: { review: () => ({ accepted: "all" }) },
+  });
+  await asked.review(names.map((name) => toolNamed(name)));
+  await asked.review([toolNamed("last")]);
+  const strict = consentFixture({ policy: { review: "changes" }, storage });
+  const { waiting } = await strict.review([toolNamed("tool_0"), toolNamed("tool_1"), toolNamed("tool_1000")]);
+  expect(waiting.map(({ name }) => name)).toEqual(["tool_0"]);
 });

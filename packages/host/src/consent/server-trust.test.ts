@@ -3,7 +3,8 @@ import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
 import { consentFixture, never } from "./testing/consent-fixture.ts";
-import type { TrustAnswer, TrustRequest } from "../renderer/renderer.ts";
+import type { Consent } from "./consent.ts";
+import type { Renderer, TrustAnswer, TrustRequest } from "../renderer/renderer.ts";
 
 const target = "https://example.com/mcp?token=abc-secret";
 const subject = { server: "files", target };
@@ -162,3 +163,36 @@ test.each(["{", "[]", '{"version":2,"trusted":[]}', '{"version":1,"trusted":[{"h
     expect(await storage.read("trust.json")).toBe(text);
   },
 );
+
+test("of 1,001 trusted servers the oldest one is asked for again, and the newest one is not", async () => {
+  const storage = memoryState();
+  const asked: string[] = [];
+  const start = (): Consent["trust"] => {
+    const renderer: Renderer = {
+      trust: ({ server }) => {
+        asked.push(server);
+        return { action: "trust" };
+      },
+    };
+    return consentFixture({ storage, renderer }).consent.trust;
+  };
+  const require = (trust: Consent["trust"], index: number) =>
+    trust.require({ server: `s${index}`, target: `https://example.com/${index}` }, never);
+  const entries = Array.from({ length: 1_000 }, (_, index) => ({
+    hash: String(index).padStart(64, "0"),
+    server: `other${index}`,
+    identity: { kind: "url", url: "https://example.com/" },
+    trustedAt: 0,
+  }));
+  await require(start(), 1);
+  await storage.update("trust.json", (text) => {
+    const { trusted } = JSON.parse(text!) as { trusted: object[] };
+    return JSON.stringify({ version: 1, trusted: [...trusted, ...entries].slice(0, 1_000) });
+  });
+  await require(start(), 2);
+  expect(asked).toEqual(["s1", "s2"]);
+  await require(start(), 2);
+  expect(asked).toEqual(["s1", "s2"]);
+  await require(start(), 1);
+  expect(asked).toEqual(["s1", "s2", "s1"]);
+});

@@ -1,5 +1,5 @@
 import { createServer, prompt, resource, tool } from "mcparley/server";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import { createCall } from "../calls/call.ts";
@@ -120,8 +120,17 @@ function echo(name: string, word: string) {
         call: () => ({ [word]: `It is ${word}.` }),
       }),
     },
-    prompts: { [`ask_${word}`]: prompt({ description: "p", get: () => `About ${word}` }) },
-    resources: { note: resource(`note://x/${word}/a`, { read: () => `body ${word}` }) },
+    prompts: {
+      [`ask_${word}`]: prompt({
+        description: "p",
+        arguments: { topic: { required: false, complete: ["bread"] } },
+        get: () => `About ${word}`,
+      }),
+    },
+    resources: {
+      note: resource(`note://x/${word}/a`, { read: () => `body ${word}` }),
+      page: resource(`page://x/${word}/{id}`, { complete: { id: ["one"] }, read: () => "page" }),
+    },
   });
 }
 
@@ -163,14 +172,15 @@ function commandWith(word: string) {
 
 test("a tool, a prompt and a resource whose names have a secret are called by their listed names", async () => {
   const random = "4f9a0b77c1d2e3f0";
+  const server = echo("a", random);
   await using host = await createHost({
     folder: false,
-    servers: { a: echo("a", random), b: holder({ "x-password": random }) },
+    servers: { a: server, b: holder({ "x-password": random }) },
     policy: { trust: "configured", review: "changes", rules: [{ decision: "allow" }] },
   });
   await host.ready();
-  const { tools, prompts, resources } = host.catalogue;
-  expect(JSON.stringify([tools, prompts, resources])).not.toContain(random);
+  const { tools, prompts, resources, templates } = host.catalogue;
+  expect(JSON.stringify([tools, prompts, resources, templates])).not.toContain(random);
   expect(await host.callTool(tools[0]?.name ?? "", {})).toMatchObject({ status: "result" });
   expect(await host.getPrompt(prompts[0]?.name ?? "")).toMatchObject({
     messages: [{ content: { text: "About [redacted]" } }],
@@ -180,4 +190,14 @@ test("a tool, a prompt and a resource whose names have a secret are called by th
   const conversation = host.conversation();
   await conversation.attach({ server: "a", uri });
   expect(conversation.attachments).toMatchObject([{ uri, error: undefined }]);
+  const topic = { name: "topic", value: "b" };
+  const ref = { type: "ref/prompt", name: prompts[0]?.prompt.name ?? "" } as const;
+  expect(await host.complete("a", { ref, argument: topic })).toMatchObject({ values: ["bread"] });
+  const page = { type: "ref/resource", uri: templates[0]?.template.uriTemplate ?? "" } as const;
+  const argument = { name: "id", value: "o" };
+  expect(await host.complete("a", { ref: page, argument })).toMatchObject({ values: ["one"] });
+  const updates: string[] = [];
+  await host.watch({ server: "a", uri }, (updated) => updates.push(updated));
+  server.resources.updated(`note://x/${random}/a`);
+  await vi.waitFor(() => expect(updates).toEqual([uri]));
 });

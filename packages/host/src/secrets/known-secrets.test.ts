@@ -401,3 +401,25 @@ describe("names and URIs with a secret", () => {
     expect(secrets.of("other").originalOf("[redacted]-1")).toBe("[redacted]-1");
   });
 });
+
+test("hides a secret in the stack of an error whose message has none", () => {
+  const secrets = knownSecrets().of("notes");
+  secrets.add(token);
+  const error = new Error("failed");
+  error.stack = `Error: failed\n    at file:///srv/${token}/server.js:1:1`;
+  const hidden = secrets.withoutSecrets(error);
+  expect(hidden.stack).toBe("Error: failed\n    at file:///srv/[redacted]/server.js:1:1");
+  expect(hidden.message).toBe("failed");
+});
+
+test.each([5_000, 100_000])("reads a value of %i levels without exhausting the stack", (levels) => {
+  const secrets = knownSecrets().of("notes");
+  secrets.add(token);
+  for (const wrap of [(value: unknown) => [value], (value: unknown) => ({ value })]) {
+    let deep: unknown = token;
+    for (let level = 0; level < levels; level++) deep = wrap(deep);
+    const shown = secrets.withoutSecrets({ list: [deep], text: token });
+    expect(JSON.stringify(shown)).toMatch(/more than 150 levels.*\[redacted\]/);
+    expect(secrets.withoutSecrets(new LocalError("http", "m", { data: deep })).message).toBe("m");
+  }
+});

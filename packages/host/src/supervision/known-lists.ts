@@ -3,7 +3,7 @@ import { type Clock, LocalError, printableJson } from "mcparley";
 import type { ServerLists } from "../catalogue/catalogue.ts";
 import { type CheckedList, type ListName, type ListSet, listNames, checkList } from "./check-entries.ts";
 import { type StateStorage, keyedHash } from "../state/state-storage.ts";
-import type { ChangeList, SupervisedEntry } from "./supervisor-setting.ts";
+import type { ChangeList, PassedOptions, SupervisedEntry } from "./supervisor-setting.ts";
 
 const empty: ListSet = { tools: [], prompts: [], resources: [], templates: [] };
 
@@ -86,8 +86,18 @@ export interface ListCache {
   write(this: void, lists: ListSet & { readonly listedAt: number }): Promise<void>;
 }
 
-/** Returns the cache of a server's lists. Lists of a server in this process are not stored, because reading them is as fast. */
-export function listCache(entry: SupervisedEntry, storage: StateStorage, report: (error: Error) => void): ListCache {
+/** The server of a cache, and the options of its connection. */
+export interface CachedServer {
+  readonly entry: SupervisedEntry;
+  readonly connectOptions?: PassedOptions;
+}
+
+/**
+ * Returns the cache of a server's lists, as a client with the same capabilities reads them. Lists of a server in this process are not stored,
+ * because reading them is as fast.
+ */
+export function listCache(server: CachedServer, storage: StateStorage, report: (error: Error) => void): ListCache {
+  const { entry } = server;
   if (entry.server.kind === "in-process") {
     return { read: () => Promise.resolve(undefined), write: () => Promise.resolve() };
   }
@@ -98,7 +108,7 @@ export function listCache(entry: SupervisedEntry, storage: StateStorage, report:
   return {
     async read() {
       try {
-        const text = await storage.read(await fileName(entry, storage));
+        const text = await storage.read(await fileName(server, storage));
         return text === undefined ? undefined : decode(text, report);
       } catch (error) {
         reportFailure("read, and are ignored", error);
@@ -108,7 +118,7 @@ export function listCache(entry: SupervisedEntry, storage: StateStorage, report:
     async write(lists) {
       try {
         const text = encode(lists);
-        await storage.update(await fileName(entry, storage), () => (text.length > maxCharacters ? undefined : text));
+        await storage.update(await fileName(server, storage), () => (text.length > maxCharacters ? undefined : text));
       } catch (error) {
         reportFailure("written", error);
       }
@@ -118,10 +128,12 @@ export function listCache(entry: SupervisedEntry, storage: StateStorage, report:
 
 /**
  * Returns the name of a file that is bound to everything that selects the server: to its entry in a configuration file, or to a target with
- * the names of headers and environment variables and not their values, which may be secrets.
+ * the names of headers and environment variables and not their values, which may be secrets. It is also bound to the capabilities of the
+ * client, because a server can list other tools for a client that cannot show forms or run a model.
  */
-async function fileName({ name, server, settings }: SupervisedEntry, storage: StateStorage): Promise<string> {
-  const parts: unknown[] = [formatVersion, name, server.kind];
+async function fileName({ entry, connectOptions = {} }: CachedServer, storage: StateStorage): Promise<string> {
+  const { name, server, settings } = entry;
+  const parts: unknown[] = [formatVersion, name, server.kind, capabilitiesOf(connectOptions)];
   if (settings.entry) {
     const hash = await keyedHash(storage);
     parts.push(hash(settings.entry.digest));
@@ -133,6 +145,13 @@ async function fileName({ name, server, settings }: SupervisedEntry, storage: St
     parts.push(command, args, cwd ?? null, Object.keys(env).toSorted());
   }
   return `lists-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)}.json`;
+}
+
+/** Returns what the options of a connection declare to the server. */
+function capabilitiesOf({ elicit, elicitModes, sample, sampleTools, sampleContext, roots, revision }: PassedOptions) {
+  const modes = elicit && (elicitModes ?? ["form", "url"]);
+  const sampling = sample && { tools: sampleTools === true, context: sampleContext === true };
+  return { elicitation: modes, sampling, hasRoots: roots !== undefined, revision };
 }
 
 function encode({ tools, prompts, resources, templates, listedAt }: ListSet & { listedAt: number }): string {

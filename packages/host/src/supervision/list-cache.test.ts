@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { memoryState, type StateStorage } from "../state/state-storage.ts";
 import { listCache } from "./known-lists.ts";
 import { resolveEntry, type ServerSettings } from "../servers/server-entry.ts";
+import type { PassedOptions } from "./supervisor-setting.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 
@@ -148,9 +149,13 @@ describe("the stored lists", () => {
 });
 
 describe("the identity of a server", () => {
-  async function nameOf(name: string, target: Parameters<typeof resolveEntry>[1]): Promise<string | undefined> {
+  async function nameOf(
+    name: string,
+    target: Parameters<typeof resolveEntry>[1],
+    connectOptions: PassedOptions = {},
+  ): Promise<string | undefined> {
     const storage = visibleStorage();
-    const cache = listCache(resolveEntry(name, target), storage, () => {});
+    const cache = listCache({ entry: resolveEntry(name, target), connectOptions }, storage, () => {});
     await cache.write({ tools: [], prompts: [], resources: [], templates: [], listedAt: 0 });
     await flushPromises();
     return storage.texts.keys().next().value;
@@ -169,11 +174,51 @@ describe("the identity of a server", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
+  test("depends on the capabilities that the client declares", async () => {
+    const elicit = () => ({ action: "cancel" }) as const;
+    const sample = () => Promise.reject(new Error("No model."));
+    const options: PassedOptions[] = [
+      {},
+      { elicit },
+      { elicit, elicitModes: ["form"] },
+      { sample },
+      { sample, sampleTools: true },
+      { sample, sampleContext: true },
+      { roots: [] },
+      { revision: "2025-11-25" },
+    ];
+    const names = await Promise.all(options.map((option) => nameOf("a", { command: "x" }, option)));
+    expect(new Set(names).size).toBe(options.length);
+    expect(await nameOf("a", { command: "x" }, { elicit, elicitModes: ["form", "url"] })).toBe(names[1]);
+  });
+
   test("does not depend on the values of headers and variables", async () => {
     expect(await nameOf("a", { command: "x", env: { Y: "1" } })).toBe(
       await nameOf("a", { command: "x", env: { Y: "2" } }),
     );
   });
+});
+
+test("a client with other capabilities neither compares nor replaces the lists", async () => {
+  const storage = visibleStorage();
+  /** A server that lists a tool with a form only to clients that can show one. */
+  const open = (canAsk: boolean) => {
+    const tools = canAsk ? [toolNamed("add"), toolNamed("ask")] : [toolNamed("add")];
+    const target = scriptedServer(() => toolsPeer(() => tools));
+    const connectOptions: PassedOptions = canAsk ? { elicit: () => ({ action: "cancel" }) } : {};
+    return recordedServer({ entry, storage, connectOptions, prepareTarget: () => target });
+  };
+  for (const [canAsk, counts] of [
+    [true, [2]],
+    [false, [1]],
+    [true, [2]],
+    [false, [1]],
+  ] as const) {
+    const { server, lists } = open(canAsk);
+    await server.connect();
+    await server.close();
+    expect(lists.map((list) => list?.tools.length)).toEqual(counts);
+  }
 });
 
 test("the default storage in memory works", async () => {

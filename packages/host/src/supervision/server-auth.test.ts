@@ -210,3 +210,29 @@ test("a server with a valid authorization header is used without a sign-in", asy
   expect(await server.use((client) => client.callTool("add"))).toBe("added");
   await server.close();
 });
+
+test("a sign-in for the scopes of one call also requests those of earlier sign-ins", async () => {
+  const { signIn, counter } = agreeing();
+  const { server } = recordedServer({ entry: `${url}/mcp`, auth: { signIn, authorization: { offlineAccess: false } } });
+  await server.signIn({ scope: "a" });
+  expect(counter.scope?.split(" ")).toEqual(expect.arrayContaining(["a"]));
+  await server.signIn({ scope: "b" });
+  expect(counter.scope?.split(" ")).toEqual(expect.arrayContaining(["a", "b"]));
+  await server.signIn();
+  expect(counter.scope?.split(" ")).not.toContain("b");
+  await server.close();
+});
+
+test("the scopes of a sign-in that failed are requested by the next one", async () => {
+  const { signIn, counter } = agreeing();
+  let isOpen = false;
+  const closing: SignIn = {
+    prepare: (...args) => (isOpen ? signIn.prepare(...args) : Promise.reject(new LocalError("declined", "Closed."))),
+  };
+  const { server } = recordedServer({ entry: `${url}/mcp`, auth: { signIn: closing } });
+  await expect(server.signIn({ scope: "a" })).rejects.toThrow("Closed.");
+  isOpen = true;
+  await server.signIn();
+  expect(counter.scope?.split(" ")).toContain("a");
+  await server.close();
+});

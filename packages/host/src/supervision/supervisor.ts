@@ -83,7 +83,7 @@ export class Supervisor {
       onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)),
       report,
     });
-    this.#lists = new KnownLists(listCache(entry, setting.storage, report), { clock, changeList });
+    this.#lists = new KnownLists(listCache({ entry, connectOptions }, setting.storage, report), { clock, changeList });
     this.#situation = { state: entry.settings.disabled ? "disabled" : "idle" };
     this.#loading = this.#load();
     // Not at once: the caller does not have this server yet, and receives its events.

@@ -99,3 +99,15 @@ test.each(allStates)("after close() in %s nothing runs, and every use rejects", 
   expect(states).toHaveLength(length);
   expect(clock.pending).toBe(0);
 });
+
+test("a stable connection that ends because of the token needs a sign-in, and is not opened again", async () => {
+  const { server, states, clock, connect, target } = controlled();
+  await connect("up");
+  await clock.advance(30_000);
+  await server.use(() => Promise.reject(new LocalError("unauthorized", "401"))).catch(() => {});
+  await waitUntil(() => states.length > 2);
+  await clock.advance(600_000);
+  expect(states).toEqual(["connecting", "ready", "needs-sign-in"]);
+  expect(target.peers).toHaveLength(1);
+  await server.close();
+});

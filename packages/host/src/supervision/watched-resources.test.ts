@@ -145,3 +145,21 @@ test("it works with a server of a modern revision", async () => {
   expect(updatedUris[0]).toBe("board://today");
   await server.close();
 });
+
+test("an update of one of two watched resources is received by its listener only", async () => {
+  const { target, subscribed, update } = resourceServer();
+  const { server } = recordedServer({ entry: target, connectOptions });
+  await server.connect();
+  const received: string[] = [];
+  for (const uri of ["note://1", "note://10", "note://dir/"])
+    server.watch(uri, (updated) => received.push(`${uri} ${updated}`));
+  await waitUntil(() => subscribed.length === 3);
+  for (const uri of ["note://10", "note://1?a", "note://1#a", "note://dir/a"]) await update(uri);
+  expect(received).toEqual([
+    "note://10 note://10",
+    "note://1 note://1?a",
+    "note://1 note://1#a",
+    "note://dir/ note://dir/a",
+  ]);
+  await server.close();
+});

@@ -50,6 +50,7 @@ test("turns a server off and on", async () => {
   await chat.ready("notes");
   await chat.type("/call search query=x");
   await chat.waitForText("Found: x");
+  expect(await chat.text()).not.toContain("has changed");
 });
 
 test("reconnects a server that has failed", async () => {

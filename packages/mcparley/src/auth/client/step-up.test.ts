@@ -144,3 +144,23 @@ describe("a client that runs", () => {
     expect(renewals()).toBe(1);
   });
 });
+
+test("a renewal keeps the scopes of a call that needed more, for the sign-in after a refused renewal", async () => {
+  const { world, clock, start } = setting();
+  const { call } = start();
+  await call();
+  world.requiredScopes = ["b"];
+  expect(await call()).toBe(202);
+  world.requiredScopes = [];
+  const renew = async (): Promise<void> => {
+    world.live.clear();
+    await clock.advance(world.lifetime * 1_000);
+    expect(await call()).toBe(202);
+  };
+  await renew();
+  expect(world.visits).toHaveLength(2);
+  world.answerToken = (sent) =>
+    sent.has("refresh_token") ? Response.json({ error: "invalid_grant" }, { status: 400 }) : undefined;
+  await renew();
+  expect(world.authorizations.map((sent) => sent.get("scope"))).toEqual(["a", "a b", "a b"]);
+});
