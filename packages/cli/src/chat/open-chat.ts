@@ -6,7 +6,7 @@ import { chatRenderer } from "./dialogs/dialogs.ts";
 import { ManualModel } from "./model/manual-model.ts";
 import { recordRequests } from "./model/sent-request.ts";
 import { readRoot } from "../targets/roots.ts";
-import { chatSignIn, renewalRefusals } from "./servers/sign-in.ts";
+import { chatSignIn, renewalRefusals, urlOf } from "./servers/sign-in.ts";
 import { type Chat, runOptions } from "./session/chat.ts";
 import { ConversationSaver, restoredConversation } from "./session/conversation-saver.ts";
 import type { DialogQueue } from "./session/dialog-queue.ts";
@@ -67,6 +67,7 @@ export async function openChat(setting: ChatSetting, { terminal, dialogs, leave 
       conversation,
       saver: new ConversationSaver({ ...setting, model: model?.name }),
       results: new ResultLog(),
+      signInServers: servers.filter(({ entry }) => urlOf(entry) !== undefined).map(({ name }) => name),
       roots: options.root.map((folder) => readRoot(folder, io)),
       sentRequest: async () => {
         // Without a model, a run whose answer is empty shows what would be sent.

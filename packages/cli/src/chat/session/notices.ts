@@ -80,7 +80,7 @@ function showState(
   if (state === "failed") {
     const reason = printable(withOptionNames(error?.message ?? "no reason was given"));
     terminal.note(red(paragraph(`${name} failed: ${reason}`, view)));
-    const tail = outputs.tail(server);
+    const tail = outputs.takeTail(server);
     if (tail !== "" && !error?.message.includes(tail)) terminal.note(dim(paragraph(printable(tail), view, "  ")));
   }
   const lists = host.servers.get(server)?.lists;

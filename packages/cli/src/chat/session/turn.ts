@@ -42,8 +42,7 @@ export async function runTurn(sentText: SentText, chat: Chat): Promise<number> {
   if (!isAnswered && !isLeft) takeBack(sentText, chat);
   if (isAnswered && end.reason === "error") terminal.note(chat.view.style.dim(partText));
   void storeConversation(chat);
-  const isDenied = calls.finish(end.messages).some(({ status }) => status === "denied");
-  return exitCodeOfRun(end, isDenied);
+  return exitCodeOfRun(end, calls.finish(end.messages));
 }
 
 const partText =
