@@ -1,6 +1,7 @@
 import type { Conversation, Host, RunEnd, RunEvent, RunOptions, Usage } from "@mcparley/host";
 import { printableJson } from "mcparley";
 import { allowCure } from "../../commands/connection/allow-cure.ts";
+import { hasNoSignIn, tokenOption } from "../../targets/sign-in/refused-access.ts";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { type Screen, paragraph } from "../../terminal/screen.ts";
@@ -126,7 +127,8 @@ function unavailableServers({ host, signInCure }: ScriptSetting): UnavailableSer
       "Pass `signIn` to createHost.",
       (cure) => signInCure?.(name) ?? cure,
     );
-    return [{ name, state, message: withOptionNames(message) }];
+    const cure = hasNoSignIn(error) ? ` Such as ${tokenOption}` : "";
+    return [{ name, state, message: withOptionNames(message) + cure }];
   });
 }
 
