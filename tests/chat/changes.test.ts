@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { openChat } from "./support/chat.ts";
+import { openChat, targetOf } from "./support/chat.ts";
 import { openModelEndpoint, say } from "./support/model-endpoint.ts";
 import { newHome, openTerminal } from "./support/terminal.ts";
 import { stdioTestServer } from "./support/test-server.ts";
-import { targetOf } from "./support/chat.ts";
 
 test("reports no change after a run without a terminal, and after a server was off", async () => {
   const server = stdioTestServer();

@@ -127,8 +127,8 @@ function unavailableServers({ host, signInCure }: ScriptSetting): UnavailableSer
       "Pass `signIn` to createHost.",
       (cure) => signInCure?.(name) ?? cure,
     );
-    const cure = hasNoSignIn(error) ? ` Such as ${tokenOption}` : "";
-    return [{ name, state, message: withOptionNames(message) + cure }];
+    const example = hasNoSignIn(error) ? ` Such as ${tokenOption}` : "";
+    return [{ name, state, message: withOptionNames(message) + example }];
   });
 }
 

@@ -23,7 +23,7 @@ export const registerClient =
 export const tokenOption = '--header "Authorization: Bearer TOKEN"';
 
 /** The cure for a server that requires a token and has no authorization server. */
-const sendToken = `Send the token or key in a header: mcparley list TARGET ${tokenOption}`;
+const sendToken = 'Send the token or key in a header: mcparley list TARGET --header "Authorization: Bearer TOKEN"';
 
 /** The cure for an authorization server that does not grant the scopes. */
 const otherScopes = 'Sign in with other scopes: mcparley login TARGET --scope "SCOPE ..."';
