@@ -30,7 +30,7 @@ export const commandRooms: Layers = {
   "chat/history": ["terminal"],
   "chat/model": ["terminal", "targets"],
   "chat/dialogs": ["terminal", "terminal/questions"],
-  "chat/script": ["terminal", "targets", "commands/connection", "chat/history"],
+  "chat/script": ["terminal", "targets", "targets/sign-in", "commands/connection", "chat/history"],
   "chat/servers": [
     "terminal",
     "terminal/questions",
@@ -57,6 +57,7 @@ export const commandRooms: Layers = {
     "terminal",
     "terminal/questions",
     "targets",
+    "targets/sign-in",
     "commands/arguments",
     "commands/connection",
     "commands/output",

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { jwtVerifier } from "mcparley/auth";
 import { expect, onTestFinished, test } from "vitest";
 import { startAuthorizationServer } from "../auth/authorization-server.ts";
@@ -128,4 +131,21 @@ test("binds the tokens to a key with --dpop, and requests no offline_access with
   await send(`/call ${name}__whoami`);
   await terminal.waitFor(() => terminal.history().replaceAll(/\s/g, "").includes('"jkt"'));
   expect(terminal.history()).not.toContain("offline_access");
+});
+
+test("does not advise to sign in at a server that only accepts a token or a key", async () => {
+  const server = createHttpServer((request, response) => {
+    response.writeHead(request.url === "/mcp" ? 401 : 404).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const chat = await openChat({ server: null, args: [`http://127.0.0.1:${port}/mcp`], waits: false });
+  const { terminal, send, leave } = chat;
+  await terminal.waitFor(/offers no\s+sign-in\. Start the chat with --header/);
+  await send("/servers");
+  await terminal.waitFor("names no authorization server to sign in at");
+  expect(terminal.history()).not.toContain("/servers sign-in");
+  expect(await leave()).toBe(0);
 });

@@ -20,7 +20,7 @@ const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202
 /** Matches the sequences that a terminal without colours writes itself. */
 const own =
   // oxlint-disable-next-line no-control-regex -- matches escape sequences
-  /\u001b\[\?(?:2026|25|2004)[hl]|\r(?:\u001b\[\d+A)?(?:\u001b\[J|(?:\u001b\[\d+C)?\u001b\[\?25h)/g;
+  /\u001b\[\?(?:2026|25|2004)[hl]|\r(?:\u001b\[\d+A)?(?:\u001b\[C\u001b\[J\r\u001b\[K|(?:\u001b\[\d+C)?\u001b\[\?25h)/g;
 
 /** Returns the first unsafe character of an output and the text around it. Undefined if there is none. */
 function unsafeIn(raw: string): string | undefined {
@@ -112,7 +112,7 @@ async function expectSafe(chat: TestChat): Promise<void> {
 test("the check finds each kind of character", () => {
   for (const part of hostile.match(/[^ -~]/g) ?? []) expect(unsafeIn(`before${part}after`)).toBeDefined();
   expect(
-    unsafeIn("\u001b[?2026h\u001b[?25l\r\u001b[2A\u001b[Jtext\r\u001b[3C\u001b[?25h\u001b[?2026l"),
+    unsafeIn("\u001b[?2026h\u001b[?25l\r\u001b[2A\u001b[C\u001b[J\r\u001b[Ktext\r\u001b[3C\u001b[?25h\u001b[?2026l"),
   ).toBeUndefined();
   expect(unsafeIn("\u001b[31mred")).toBeDefined();
 });

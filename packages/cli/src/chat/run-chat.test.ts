@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -92,14 +93,49 @@ test("--json after -- belongs to the server", async () => {
   expect(io.err()).toContain("--timeout needs --prompt.");
 });
 
+/** Starts a server that requires a sign-in, and its authorization server at the same origin. Returns the URL. */
+async function startProtected(): Promise<string> {
+  const server = createServer((request, response) => {
+    const { port } = server.address() as AddressInfo;
+    const origin = `http://127.0.0.1:${port}`;
+    const documents: Record<string, object> = {
+      "/.well-known/oauth-protected-resource": { resource: `${origin}/mcp`, authorization_servers: [origin] },
+      "/.well-known/oauth-authorization-server": {
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ["code"],
+        code_challenge_methods_supported: ["S256"],
+      },
+    };
+    const document = documents[request.url ?? ""];
+    if (document) return response.setHeader("content-type", "application/json").end(JSON.stringify(document));
+    const metadata = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource"`;
+    return response.writeHead(request.url === "/mcp" ? 401 : 404, { "www-authenticate": metadata }).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
 test("--prompt names the command that signs in, with the options of the sign-in", async () => {
+  const { url } = await endpoint("Blue.");
+  const target = await startProtected();
+  const model = ["--model", "small", "--base-url", url];
+  const { io } = await chat([...model, "--dpop", "--no-offline", "--trust", target, "--prompt", "Name a colour."]);
+  expect(io.err()).toContain(`Sign in: mcparley login ${target} --trust --no-offline --dpop`);
+});
+
+test("--prompt advises no sign-in at a server that accepts only a token or a key", async () => {
   const { url } = await endpoint("Blue.");
   const auth = apiKeys([{ key: "key-0123456789abcdef", subject: "alice" }]);
   const notes = await listen(notesServer().server, { auth, port: 0 });
   onTestFinished(() => notes.close());
-  const model = ["--model", "small", "--base-url", url];
-  const { io } = await chat([...model, "--dpop", "--no-offline", "--trust", notes.url, "--prompt", "Name a colour."]);
-  expect(io.err()).toContain(`Sign in: mcparley login ${notes.url} --trust --no-offline --dpop`);
+  const { io } = await chat(["--model", "small", "--base-url", url, notes.url, "--prompt", "Name a colour."]);
+  expect(io.err()).toContain('Send it in a header. Such as --header "Authorization: Bearer TOKEN"');
+  expect(io.err()).not.toContain("login");
 });
 
 test("--prompt prints the answer, and stores the conversation", async () => {

@@ -1,10 +1,11 @@
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { LocalError } from "mcparley";
 import { memoryCredentials, type SignIn } from "mcparley/auth";
 import { createServer, tool } from "mcparley/server";
 import { toNodeHandler } from "mcparley/node";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { recordedServer } from "./testing/recorded-server.ts";
 
 let http: Server;
@@ -234,5 +235,20 @@ test("the scopes of a sign-in that failed are requested by the next one", async 
   isOpen = true;
   await server.signIn();
   expect(counter.scope?.split(" ")).toContain("a");
+  await server.close();
+});
+
+test("a server that only accepts a token or a key says so, and does not name a sign-in", async () => {
+  const plain = createHttpServer((request, response) => {
+    response.writeHead(request.url === "/mcp" ? 401 : 404).end();
+  });
+  plain.listen(0, "127.0.0.1");
+  await once(plain, "listening");
+  onTestFinished(() => void plain.close());
+  const { port } = plain.address() as AddressInfo;
+  const { server } = recordedServer({ entry: `http://127.0.0.1:${port}/mcp`, auth: {} });
+  await expect(server.connect()).rejects.toMatchObject({ cause: { code: "sign_in_required" } });
+  expect(server.error).toMatchObject({ data: { hasSignIn: false } });
+  expect(server.error?.message).toContain("names no authorization server to sign in at. Send it in a header.");
   await server.close();
 });

@@ -82,10 +82,15 @@ export class ServerAuth {
       if (signIn && (this.#signIns > 0 || (await this.#isConfirmed(purpose)))) return signIn.prepare(previous, purpose);
       const { name } = this.#entry;
       const scopes = purpose?.missingScopes?.join(" ");
+      const subject = `Server ${printableJson(name)} requires`;
+      const data = { server: name, missingScopes: purpose?.missingScopes };
+      if (purpose?.isIssuerAssumed) {
+        const message = `${subject} a token or a key, and names no authorization server to sign in at. Send it in a header.`;
+        throw new LocalError("sign_in_required", message, { data: { ...data, hasSignIn: false } });
+      }
       const reason = scopes === undefined ? "a sign-in" : `scopes that the user has not granted: ${scopes}`;
       const cure = signIn ? "Call signIn() of the server." : "Pass `signIn` to createHost.";
-      const data = { server: name, missingScopes: purpose?.missingScopes };
-      throw new LocalError("sign_in_required", `Server ${printableJson(name)} requires ${reason}. ${cure}`, { data });
+      throw new LocalError("sign_in_required", `${subject} ${reason}. ${cure}`, { data });
     };
     return (this.#loading ??= openOAuth(this.#setting, { prepare }, connection));
   }

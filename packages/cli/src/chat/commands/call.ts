@@ -13,8 +13,8 @@ import { visibleLine } from "../../terminal/text.ts";
 import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
 import { askValues } from "../session/ask-values.ts";
 import { type Chat, interruptible, storeConversation } from "../session/chat.ts";
-import { callLine, showForModel, showHint } from "../session/show-message.ts";
-import { activityText, queuedState, showCure } from "../session/turn.ts";
+import { callLine, showForModel, showRest } from "../session/show-message.ts";
+import { activityText, queuedState, showOtherRevision } from "../session/turn.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 import { findTool, toolEntries } from "./lists.ts";
 
@@ -44,7 +44,6 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
     isRequired: requiredNames.includes(argument.name),
   }));
   const suggestFor = (argument: string): Suggest | undefined => choices(schema, argument);
-  const typed = (key: string, value: string): TypedArgument => ({ key, form: "text", value });
   const { required: _, ...schemaOfOne } = schema;
   const check = (argument: string, text: string): Promise<string[]> => {
     const value = toolArguments({ ...tool, inputSchema: { ...schemaOfOne, type: "object" } }, [typed(argument, text)]);
@@ -55,6 +54,10 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
     tool,
     Object.entries(answers).map(([key, value]) => typed(key, value)),
   );
+}
+
+function typed(key: string, value: string): TypedArgument {
+  return { key, form: "text", value };
 }
 
 /** Returns the menu for an argument with a list of values, or with yes and no. */
@@ -84,7 +87,7 @@ async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Pr
     if (outcome.status === "denied") throw new Declined(outcome.message);
     if (outcome.status === "failed") {
       showError(outcome.error, chat);
-      showCure(name, outcome, chat);
+      showOtherRevision(name, outcome, chat);
       throw new Reported(exitCodeOf(outcome.error));
     }
     if (message?.role !== "user" || typeof message.content === "string") return;
@@ -92,8 +95,8 @@ async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Pr
     // The first part is the sentence about the call.
     const content = message.content.slice(1);
     const result = chat.results.add({ name, content, isError: outcome.result.isError === true }, outcome);
-    showHint(result, result.sentBytes === undefined ? "nothing" : "part", chat);
-    showCure(name, outcome, chat);
+    showRest(result, result.sentBytes === undefined ? "nothing" : "part", chat);
+    showOtherRevision(name, outcome, chat);
     void storeConversation(chat);
   } finally {
     chat.composedCall = undefined;

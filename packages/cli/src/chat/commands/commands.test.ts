@@ -134,3 +134,11 @@ test("/quit leaves, also with words after it", async () => {
   await chat.type("/quit now");
   expect(await chat.exit).toBe(0);
 });
+
+test("/help has each text below its command in a very narrow terminal", async () => {
+  const chat = await openTestChat({ columns: 40 });
+  await chat.type("/help");
+  await chat.waitForText("leave, or close a question");
+  const text = await chat.text();
+  expect(text).toContain("/save FILE [--overwrite]\n    write the conversation to a file:\n    .json, or Markdown\n");
+});

@@ -26,8 +26,10 @@ const helpCommand: ChatCommand = {
     const rows = [...chatCommands].map(
       ([name, { usage = "", summary }]) => [`/${name} ${usage}`.trim(), summary] as const,
     );
-    const labelWidth = Math.min(34, Math.max(...rows.map(([label]) => label.length)) + 2);
     const columns = Math.min(view.width, 100);
+    // In a narrow window the text is below its label.
+    const widest = columns < 50 ? 4 : 34;
+    const labelWidth = Math.min(widest, Math.max(...rows.map(([label]) => label.length)) + 2);
     for (const [label, text] of [...rows, ...keys]) {
       const [first = "", ...more] = wrap(text, columns - labelWidth);
       if (label.length >= labelWidth) terminal.print(`${label}\n${" ".repeat(labelWidth)}${first}`);

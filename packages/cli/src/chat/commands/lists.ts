@@ -138,12 +138,13 @@ export async function findTool(name: string, chat: Chat): Promise<CatalogueTool>
 }
 
 /** Returns a similar name, and the cure for a tool that a server hides. */
-function hintFor(name: string, { host }: Chat): string {
-  const [signedIn] = [...host.servers.values()].filter(({ state }) => state === "ready");
+function hintFor(name: string, { host, signInServers }: Chat): string {
   const hint = similarTool(name, host.catalogue);
-  if (!signedIn) return hint;
-  const scopes = `/servers sign-in ${signedIn.name} SCOPE`;
-  return `${hint} A server can hide tools for which you lack scopes: ${scopes} requests them.`;
+  const ready = signInServers.filter((server) => host.servers.get(server)?.state === "ready");
+  // The name can begin with that of the server.
+  const server = ready.find((one) => name.startsWith(one)) ?? ready[0];
+  if (server === undefined) return hint;
+  return `${hint} ${server} can hide tools for which you lack scopes: /servers sign-in ${server} SCOPE requests them.`;
 }
 
 /**

@@ -27,7 +27,9 @@ export const resultCommand: ChatCommand = {
       ? undefined
       : wordMenu(
           words,
-          results.all.toReversed().map((result) => ({ value: String(result.number), detail: summaryOf(result) })),
+          results.all
+            .toReversed()
+            .map((result) => ({ value: String(result.number), detail: `${result.name}  ${summaryOf(result)}` })),
         ),
 };
 

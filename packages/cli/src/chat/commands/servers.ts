@@ -1,5 +1,6 @@
 import type { HostServer } from "@mcparley/host";
 import { printable, supportedVersions } from "mcparley";
+import { hasNoSignIn } from "../../targets/sign-in/refused-access.ts";
 import { readRevision } from "../../targets/revision.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { paragraph } from "../../terminal/screen.ts";
@@ -98,7 +99,8 @@ function showServer({ name, state, info, lists, error, retryAt }: HostServer, { 
   terminal.print(`${bold(label)}${mark(stateTexts[state])}${claims === "" ? "" : dim(`  ${visibleLine(claims)}`)}`);
   if (lists && state !== "disabled") terminal.print(dim(`  ${countsText(lists)}${lists.isCached ? ", stored" : ""}`));
   if (error) terminal.print(paragraph(printable(error.message), view, "  "));
-  if (state === "needs-sign-in") terminal.print(yellow(`  Sign in: /servers sign-in ${visibleLine(name)}`));
+  if (state === "needs-sign-in" && !hasNoSignIn(error))
+    terminal.print(yellow(`  Sign in: /servers sign-in ${visibleLine(name)}`));
   if (state === "failed" && retryAt !== undefined)
     terminal.print(dim("  It is tried again later, or now with /servers reconnect."));
 }

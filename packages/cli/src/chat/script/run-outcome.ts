@@ -101,11 +101,11 @@ function callParts(messages: readonly Message[]) {
   return parts.filter((part) => part.type === "tool-call");
 }
 
-/** Returns the exit code of a run. `isDenied` is whether a call was denied. */
-export function exitCodeOfRun({ reason, error }: RunEnd, isDenied: boolean): number {
+/** Returns the exit code of a run with these calls. */
+export function exitCodeOfRun({ reason, error }: RunEnd, calls: readonly ScriptCall[]): number {
   switch (reason) {
     case "answered":
-      return isDenied ? exitCodes.declined : exitCodes.ok;
+      return exitCodeOfCalls(calls);
     case "time":
       return exitCodes.timeout;
     case "cancelled":
@@ -115,6 +115,22 @@ export function exitCodeOfRun({ reason, error }: RunEnd, isDenied: boolean): num
     default:
       return exitCodes.incomplete;
   }
+}
+
+function exitCodeOfCalls(calls: readonly ScriptCall[]): number {
+  if (calls.some(({ status }) => status === "denied")) return exitCodes.declined;
+  return unrecoveredCalls(calls).length > 0 ? exitCodes.toolError : exitCodes.ok;
+}
+
+/**
+ * Returns the calls that failed, and that no call of the same tool followed. The model can correct a call that failed. A tool that does not
+ * exist does not count.
+ */
+export function unrecoveredCalls(calls: readonly ScriptCall[]): ScriptCall[] {
+  const lastCalls = new Map(calls.map((call) => [call.name, call]));
+  return [...lastCalls.values()].filter(
+    ({ server, status }) => server !== null && (status === "error" || status === "failed"),
+  );
 }
 
 /** The error of a model, as the host writes it: with the status if the provider answered, and the reason of the provider. */

@@ -24,6 +24,7 @@ import { newChatId } from "../history/chat-file.ts";
 import { ChatHistory, titleOf } from "../history/stored-chats.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { type FakeIo, fakeIo } from "../../commands/testing/fake-io.ts";
+import { type ScriptCall, exitCodeOfRun } from "./run-outcome.ts";
 import { type ChatResult, type ScriptResult, type ScriptSetting, runScript } from "./run-script.ts";
 
 const number = z.object({ number: z.number() });
@@ -224,7 +225,8 @@ describe("the JSON document", () => {
     });
     expect(printed.calls).toMatchObject([{ name: `orders__${name}`, status, text }]);
     expect(printed.calls[0]?.tool).toBe(name === "missing" ? null : name);
-    expect(exitCode).toBe(status === "denied" ? 7 : 0);
+    const hasFailed = name !== "missing" && (status === "error" || status === "failed");
+    expect(exitCode).toBe(status === "denied" ? 7 : hasFailed ? 5 : 0);
   });
 
   test("states a failed call if the arguments or the server fail, or the call has failed three times", async () => {
@@ -288,6 +290,26 @@ describe("the JSON document", () => {
 });
 
 describe("the exit code", () => {
+  const call = (name: string, status: ScriptCall["status"], server: string | null = "orders"): ScriptCall => {
+    return { name, server, tool: server === null ? null : name, arguments: {}, status, text: "" };
+  };
+  const answered = { reason: "answered", messages: [], usage: { inputTokens: 0, outputTokens: 0 } } as const;
+
+  test.each<[string, readonly ScriptCall[], number]>([
+    ["no call", [], 0],
+    ["a result", [call("find", "result")], 0],
+    ["an error", [call("find", "error")], 5],
+    ["a call without a result", [call("find", "failed")], 5],
+    ["an error after a result of the same tool", [call("find", "result"), call("find", "error")], 5],
+    ["a result after an error of the same tool", [call("find", "error"), call("find", "result")], 0],
+    ["a result of another tool after an error", [call("find", "error"), call("list", "result")], 5],
+    ["a tool that does not exist", [call("fnd", "failed", null), call("find", "result")], 0],
+    ["a call that was cancelled", [call("find", "cancelled")], 0],
+    ["a denied call beside an error", [call("find", "error"), call("delete", "denied")], 7],
+  ])("is that of the calls of an answer: %s", (_name, calls, code) => {
+    expect(exitCodeOfRun(answered, calls)).toBe(code);
+  });
+
   test.each([
     ["is 8 if the answer is too long", [[...textParts("Half"), finishPart("length")]], "length", 8],
     ["is 8 if the provider filters the answer", [[finishPart("content-filter")]], "filtered", 8],

@@ -1,12 +1,13 @@
 import type { Conversation, Host, RunEnd, RunEvent, RunOptions, TotalUsage } from "@mcparley/host";
 import { printableJson } from "mcparley";
 import { allowCure } from "../../commands/connection/allow-cure.ts";
+import { hasNoSignIn, tokenOption } from "../../targets/sign-in/refused-access.ts";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { type Screen, paragraph } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { answerOutput } from "./answer-output.ts";
-import { CallRecorder, type ScriptCall, exitCodeOfRun, hasAnswer } from "./run-outcome.ts";
+import { CallRecorder, type ScriptCall, exitCodeOfRun, hasAnswer, unrecoveredCalls } from "./run-outcome.ts";
 
 /** The settings of one run of `mcparley chat --prompt`. */
 export interface ScriptSetting {
@@ -104,7 +105,7 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
   };
   if (json) await screen.print(`${printableJson(document, 2)}\n`);
   else noteEnd(document, screen);
-  return { exitCode: exitCodeOfRun(end, document.calls.some(isDenied)), document };
+  return { exitCode: exitCodeOfRun(end, document.calls), document };
 }
 
 async function savedId({ save, screen }: ScriptSetting): Promise<string | undefined> {
@@ -126,7 +127,8 @@ function unavailableServers({ host, signInCure }: ScriptSetting): UnavailableSer
       "Pass `signIn` to createHost.",
       (cure) => signInCure?.(name) ?? cure,
     );
-    return [{ name, state, message: withOptionNames(message) }];
+    const example = hasNoSignIn(error) ? ` Such as ${tokenOption}` : "";
+    return [{ name, state, message: withOptionNames(message) + example }];
   });
 }
 
@@ -178,6 +180,11 @@ function noteEnd(document: ChatResult, screen: ScriptSetting["screen"]): void {
     const subject = deniedCalls.length === 1 ? "1 call was denied" : `${deniedCalls.length} calls were denied`;
     const cure = allowCure(deniedCalls.map(({ name, server, tool }) => (tool === null ? name : `${server}:${tool}`)));
     screen.note(paragraph(`mcparley: ${subject}. ${cure}`, screen.err));
+  }
+  const failedCalls = unrecoveredCalls(calls);
+  if (reason === "answered" && failedCalls.length > 0) {
+    const names = failedCalls.map(({ name }) => name).join(", ");
+    screen.note(paragraph(`mcparley: The last call of a tool failed: ${names}.`, screen.err));
   }
   const ending = error?.message ?? endings[reason];
   if (ending === undefined) return;

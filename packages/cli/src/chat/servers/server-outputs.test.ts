@@ -23,7 +23,19 @@ test("keeps the lines of each server without showing them", () => {
   const { shown, screen } = lines();
   const outputs = serverOutputs(screen, false);
   outputs.write("notes", "one\ntwo\n");
-  expect(outputs.tail("notes")).toBe("one\ntwo");
-  expect(outputs.tail("files")).toBe("");
+  expect(outputs.takeTail("notes")).toBe("one\ntwo");
+  expect(outputs.takeTail("files")).toBe("");
   expect(shown).toEqual([]);
+});
+
+test("returns each line once, and none that is shown as it arrives", () => {
+  const outputs = serverOutputs(lines().screen, false);
+  outputs.write("notes", "one\n");
+  expect(outputs.takeTail("notes")).toBe("one");
+  expect(outputs.takeTail("notes")).toBe("");
+  outputs.write("notes", "two\n");
+  expect(outputs.takeTail("notes")).toBe("two");
+  const live = serverOutputs(lines().screen, true);
+  live.write("notes", "one\n");
+  expect(live.takeTail("notes")).toBe("");
 });

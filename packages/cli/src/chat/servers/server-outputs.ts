@@ -9,8 +9,8 @@ type LineScreen = Pick<Screen, "note" | "err">;
 export interface ServerOutputs {
   /** Takes a part of the stderr of a server. */
   write(this: void, server: string, chunk: string): void;
-  /** Returns the last lines of a server, without secrets. Empty if it wrote none. */
-  tail(this: void, server: string): string;
+  /** Returns the last lines of a server that were not returned before, without secrets. Empty if each line is shown as it arrives. */
+  takeTail(this: void, server: string): string;
   /** Shows later lines in another place, such as above the input of a chat. */
   showOn(this: void, screen: LineScreen): void;
 }
@@ -32,7 +32,12 @@ export function serverOutputs(screen: LineScreen, isLive: boolean): ServerOutput
       outputs.set(server, output);
       output.write(chunk);
     },
-    tail: (server) => outputs.get(server)?.tail() ?? "",
+    takeTail(server) {
+      if (isLive) return "";
+      const tail = outputs.get(server)?.tail() ?? "";
+      outputs.delete(server);
+      return tail;
+    },
     showOn: (newScreen) => (shownOn = newScreen),
   };
 }

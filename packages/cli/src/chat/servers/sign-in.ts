@@ -34,8 +34,8 @@ export function renewalRefusals(servers: readonly ChatServer[]): {
   };
 }
 
-/** Returns the URL of an entry as a sign-in names it. */
-function urlOf(entry: ServerEntry): string | undefined {
+/** Returns the URL of an entry as a sign-in names it. Undefined for a program. */
+export function urlOf(entry: ServerEntry): string | undefined {
   const target = typeof entry === "object" && "target" in entry ? entry.target : entry;
   const url = typeof target === "object" && "url" in target ? String(target.url) : undefined;
   return url !== undefined && URL.canParse(url) ? new URL(url).href : undefined;

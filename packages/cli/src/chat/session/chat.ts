@@ -24,6 +24,8 @@ export interface Chat {
   conversation: Conversation;
   readonly saver: ConversationSaver;
   readonly results: ResultLog;
+  /** The names of the servers at a URL, at which the user can sign in. */
+  readonly signInServers: readonly string[];
   /** The folders that servers can request. */
   roots: readonly Root[];
   /** Returns the request that was sent to the model last, or the one that would be sent. */

@@ -1,6 +1,7 @@
 import type { CatalogueChange, Host, HostEvent, HostServer } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
 import { withOptionNames } from "../../targets/option-names.ts";
+import { hasNoSignIn, tokenOption } from "../../targets/sign-in/refused-access.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import type { ServerOutputs } from "../servers/server-outputs.ts";
@@ -76,11 +77,16 @@ function showState(
 ): void {
   const { dim, red, yellow } = view.style;
   const name = visibleLine(server);
-  if (state === "needs-sign-in") terminal.note(yellow(`${name} requires a sign-in: /servers sign-in ${name}`));
+  if (state === "needs-sign-in") {
+    const need = hasNoSignIn(error)
+      ? `${name} requires a token or a key, and offers no sign-in. Start the chat with ${tokenOption}`
+      : `${name} requires a sign-in: /servers sign-in ${name}`;
+    terminal.note(yellow(paragraph(need, view)));
+  }
   if (state === "failed") {
     const reason = printable(withOptionNames(error?.message ?? "no reason was given"));
     terminal.note(red(paragraph(`${name} failed: ${reason}`, view)));
-    const tail = outputs.tail(server);
+    const tail = outputs.takeTail(server);
     if (tail !== "" && !error?.message.includes(tail)) terminal.note(dim(paragraph(printable(tail), view, "  ")));
   }
   const lists = host.servers.get(server)?.lists;

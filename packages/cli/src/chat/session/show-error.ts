@@ -3,10 +3,12 @@ import { Reported } from "../../commands/connection/report-error.ts";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { UsageError } from "../../terminal/io.ts";
 import {
+  hasNoSignIn,
   isClientRefusal,
   isTokenRefusal,
   missingScopes,
   registerClient,
+  tokenOption,
 } from "../../targets/sign-in/refused-access.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
@@ -55,6 +57,8 @@ function explainUnavailable(error: LocalError, server: string): Explained {
   }
   const reason = cause instanceof Error ? ` ${cause.message}` : "";
   if (code === "sign_in_required") {
+    if (hasNoSignIn(cause))
+      return { text: `${subject} cannot be used.${reason}`, hint: `Start the chat with ${tokenOption}` };
     const hint = isClientRefused(cause) ? registerClient : `Sign in with /servers sign-in ${server}`;
     return { text: `${subject} requires a sign-in.${reason}`, hint };
   }

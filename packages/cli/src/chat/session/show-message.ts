@@ -46,14 +46,14 @@ export function showResult(result: ShownResult, chat: Pick<Chat, "terminal" | "v
   }
   const hiddenLines = lines.length - firstLines.length;
   const isCut = firstLines.some((line, index) => line !== lines[index]);
-  showHint(result, hiddenLines > 0 ? count(hiddenLines, "more line") : isCut ? "part" : "nothing", chat);
+  showRest(result, hiddenLines > 0 ? count(hiddenLines, "more line") : isCut ? "part" : "nothing", chat);
 }
 
 /**
  * Prints how to see the rest of a result, and how to save its files. `hidden` is what is not shown: a number of lines in words, or `part`
  * of it.
  */
-export function showHint(
+export function showRest(
   result: ShownResult,
   hidden: string,
   { terminal, view }: Pick<Chat, "terminal" | "view">,

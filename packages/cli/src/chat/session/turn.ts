@@ -42,8 +42,7 @@ export async function runTurn(sentText: SentText, chat: Chat): Promise<number> {
   if (!isAnswered && !isLeft) takeBack(sentText, chat);
   if (isAnswered && end.reason === "error") terminal.note(chat.view.style.dim(partText));
   void storeConversation(chat);
-  const isDenied = calls.finish(end.messages).some(({ status }) => status === "denied");
-  return exitCodeOfRun(end, isDenied);
+  return exitCodeOfRun(end, calls.finish(end.messages));
 }
 
 const partText =
@@ -77,13 +76,17 @@ function showEvent(event: RunEvent, chat: Chat, status: TurnStatus): void {
       if (status.isParallel) terminal.print(view.style.dim(`${visibleLine(event.result.name)} returned:`));
       status.endCall(event.callId);
       showResult(chat.results.add(event.result, event.outcome), chat);
-      return showCure(event.result.name, event.outcome, chat);
+      return showOtherRevision(event.result.name, event.outcome, chat);
     default:
   }
 }
 
 /** Shows how to use an earlier revision if a server failed because it cannot send input requests on the present one. */
-export function showCure(name: string, outcome: ToolOutcome | undefined, { host, terminal, view }: Chat): void {
+export function showOtherRevision(
+  name: string,
+  outcome: ToolOutcome | undefined,
+  { host, terminal, view }: Chat,
+): void {
   const server = host.catalogue.tool(name)?.server;
   if (!outcome || server === undefined || !saysCannotAsk(errorTextOf(outcome))) return;
   const text = `The server may be able to ask you on an earlier revision: /servers revision ${visibleLine(server)} 2025-11-25`;

@@ -19,6 +19,9 @@ const clientRefusals: ReadonlySet<unknown> = new Set([
 export const registerClient =
   "Register a client with the authorization server, and sign in as this client: mcparley login TARGET --client-id ID --client-secret-env NAME";
 
+/** The option that sends a token or a key. */
+export const tokenOption = '--header "Authorization: Bearer TOKEN"';
+
 /** The cure for a server that requires a token and has no authorization server. */
 const sendToken = 'Send the token or key in a header: mcparley list TARGET --header "Authorization: Bearer TOKEN"';
 
@@ -33,6 +36,11 @@ const refusedToken =
 export function isClientRefusal(error: Error): boolean {
   if (!(error instanceof LocalError) || !isObject(error.data)) return false;
   return clientRefusals.has(error.data.error) || error.data.request === "registration";
+}
+
+/** Whether a server requires a token or a key, and has no authorization server to sign in at. */
+export function hasNoSignIn(error: unknown): boolean {
+  return error instanceof LocalError && isObject(error.data) && error.data.hasSignIn === false;
 }
 
 /** Whether a server refuses the token of the sign-in. */
