@@ -1,4 +1,4 @@
-import { type LoggingMessage, loggingLevels } from "mcparley";
+import { type LoggingMessage, loggingLevels, redact } from "mcparley";
 import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions } from "mcparley/client";
 import { safeUrl } from "@mcparley/internal/secret-values";
 import { approveTarget, resolveTarget } from "../../targets/find-target.ts";
@@ -58,11 +58,15 @@ export async function chooseTarget(
   facts.target = { word, command, headerNames: Object.keys(headers), options: setting.targetOptions };
   const connection = readConnection(options, io);
   const target = await resolveTarget({ word, command, headers, env, envAll, config, connection }, io);
+  if (target.origin) {
+    const program = target.kind === "command" ? redact(target.command) : undefined;
+    facts.target = { ...facts.target, configured: { name: target.origin.name, program } };
+  }
   if (target.kind === "url") {
     facts.target = { ...facts.target, url: target.url, headerNames: Object.keys(target.headers) };
   }
   // The values of variables and files can be in a URL, and so in an output.
-  const isHarmless = sendsNothing && target.origin?.entry.sends.length === 0;
+  const isHarmless = sendsNothing && target.kind === "url" && target.origin?.entry.sends.length === 0;
   if (!isHarmless) await approveTarget(target, setting);
   return { target, argumentWords };
 }
