@@ -131,11 +131,12 @@ describe("watch", () => {
   test("prints the notifications of one change once, with the names that differ", async () => {
     const own = exampleServer();
     const runs: (() => void)[] = [];
+    let cancelled = 0;
     const io = fakeIo({
       server: own,
       after: (_ms, run) => {
         runs.push(run);
-        return () => {};
+        return () => void cancelled++;
       },
     });
     const done = runClientCommand("watch", [url], io);
@@ -155,8 +156,12 @@ describe("watch", () => {
     await vi.waitFor(() => expect(runs).toHaveLength(1));
     runs[0]?.();
     await io.seen("removed more");
+    expect(io.out()).toMatch(/ tools changed: removed more\n$/);
+    own.tools.delete("extra");
+    await vi.waitFor(() => expect(runs).toHaveLength(2));
     io.pressCtrlC();
     expect(await done).toBe(130);
+    expect(cancelled).toBe(1);
   });
 
   test("ends with the error of a change that cannot be printed", async () => {
