@@ -164,6 +164,29 @@ describe("watch", () => {
     expect(cancelled).toBe(1);
   });
 
+  test("prints a change of a list that could not be read at the start without names", async () => {
+    let isHidden = true;
+    const guarded = createServer({
+      name: "guarded",
+      version: "1",
+      onError: () => {},
+      tools: { a: tool({ call: () => "" }) },
+    });
+    guarded.use((call, next) => {
+      if (call.method === "tools/list" && isHidden) throw new Error("Not yet.");
+      return next();
+    });
+    const io = fakeIo({ server: guarded });
+    const done = runClientCommand("watch", [url], io);
+    await io.seen("Watching");
+    isHidden = false;
+    guarded.tools.delete("a");
+    await io.seen("tools changed");
+    io.pressCtrlC();
+    expect(await done).toBe(130);
+    expect(io.out()).toMatch(/ tools changed\n$/);
+  });
+
   test("ends with the error of a change that cannot be printed", async () => {
     const own = exampleServer();
     const stdout = new Writable({ write: (_chunk, _encoding, callback) => callback(new Error("The disk is full.")) });

@@ -135,11 +135,11 @@ function noteUnusedAnswers({ questions, screen }: Session<unknown>): void {
     screen.note(`--answer ${name}=... was not used, because no question asked for it.`);
 }
 
-/** Whether an error is the answer of the server, or the refusal of a question. A question that nobody answered can be its cause. */
+/** Whether an error is the answer of the server. A question that nobody answered can be its cause. */
 function isEndOfCall(error: unknown): boolean {
   if (error instanceof UnansweredError) return false;
   const code = exitCodeOf(error);
-  return code === exitCodes.toolError || code === exitCodes.protocol || code === exitCodes.declined;
+  return code === exitCodes.toolError || code === exitCodes.protocol;
 }
 
 /**
