@@ -75,3 +75,30 @@ test("shows the help of each command", async () => {
     expect(world.out(), name).toContain(`mcparley ${name} `);
   }
 });
+
+test.each([
+  [["--json", "servers"], '"servers": []'],
+  [["--config", "list", "list", "x"], undefined],
+])("options can precede the command: %j", async (argv, text) => {
+  const world = io();
+  const code = await run(argv, world);
+  if (text === undefined) expect(world.err()).toContain("--config list: the file does not exist");
+  else expect(`${code} ${world.out()}`).toContain(text);
+});
+
+test("options without a command are a usage error that names the form", async () => {
+  const world = io();
+  expect(await run(["--json", "x", "--", "list"], world)).toBe(1);
+  expect(world.err()).toContain('Which command? "--json" is an option, and no command follows.');
+  expect(world.err()).toContain("Such as: mcparley list TARGET --json.");
+});
+
+test("an option of other commands after serve names these commands", async () => {
+  const world = io();
+  expect(await run(["serve", ".", "--json"], world)).toBe(1);
+  expect(world.err()).toContain("mcparley serve has no option --json.");
+  expect(world.err()).toContain("It is an option of mcparley chat, mcparley list");
+  const misspelled = io();
+  expect(await run(["serve", ".", "--prot", "1"], misspelled)).toBe(1);
+  expect(misspelled.err()).toContain("Did you mean --port?");
+});

@@ -1,5 +1,6 @@
 import { exitCodes } from "./terminal/exit-codes.ts";
 import { type CommandIo, UsageError, version } from "./terminal/io.ts";
+import { UnknownOption } from "./terminal/options.ts";
 import { paragraph, viewOf } from "./terminal/screen.ts";
 import { writeText } from "./terminal/output.ts";
 
@@ -19,8 +20,15 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
       writeText(io.stdout, `${version}\n`);
       return exitCodes.ok;
     }
+    if (command.startsWith("-")) return await run((await loadCommands()).withCommandFirst(argv), io);
     // Server and client are loaded lazily, so a host that starts a server does not wait for client code.
-    if (command === "serve") return await (await import("./serve/serve.ts")).runServe(words, io);
+    if (command === "serve") {
+      return await (await import("./serve/serve.ts")).runServe(words, io).catch(async (error: unknown) => {
+        // The other commands are only loaded for this message.
+        if (error instanceof UnknownOption) throw (await loadCommands()).explainOption(error, command);
+        throw error;
+      });
+    }
     if (command === "chat") return await (await import("./chat/run-chat.ts")).runChat(words, io);
     return await (await loadCommands()).runClientCommand(command, words, io);
   } catch (error) {

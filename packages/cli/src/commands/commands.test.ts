@@ -1,8 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer } from "mcparley/server";
-import { afterAll, describe, expect, test } from "vitest";
+import { Writable } from "node:stream";
+import { createServer, tool } from "mcparley/server";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { exampleServer } from "./testing/example-server.ts";
 import { fakeIo, runWith } from "./testing/fake-io.ts";
 import { runClientCommand } from "./run.ts";
@@ -123,7 +124,80 @@ describe("watch", () => {
     await io.seen('"kind":"tools"');
     io.pressCtrlC();
     expect(await done).toBe(130);
-    expect(JSON.parse(io.out())).toEqual({ at: expect.any(String), kind: "tools" });
+    const difference = { added: [], removed: ["fail"], changed: [] };
+    expect(JSON.parse(io.out())).toEqual({ at: expect.any(String), kind: "tools", ...difference });
+  });
+
+  test("prints the notifications of one change once, with the names that differ", async () => {
+    const own = exampleServer();
+    const runs: (() => void)[] = [];
+    let cancelled = 0;
+    const io = fakeIo({
+      server: own,
+      after: (_ms, run) => {
+        runs.push(run);
+        return () => void cancelled++;
+      },
+    });
+    const done = runClientCommand("watch", [url], io);
+    await io.seen("Watching");
+    own.tools.delete("fail");
+    own.tools.set("add", tool({ description: "Another", call: () => "" }));
+    own.tools.set("extra", tool({ call: () => "" }));
+    own.tools.set("more", tool({ call: () => "" }));
+    own.prompts.delete("talk");
+    await vi.waitFor(() => expect(runs).toHaveLength(2));
+    for (const run of runs.splice(0)) run();
+    await io.seen("prompts changed");
+    expect(io.out()).toMatch(
+      /^\S+ tools changed: added extra, more; removed fail; changed add\n\S+ prompts changed: removed talk\n$/,
+    );
+    own.tools.delete("more");
+    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    runs[0]?.();
+    await io.seen("removed more");
+    expect(io.out()).toMatch(/ tools changed: removed more\n$/);
+    own.tools.delete("extra");
+    await vi.waitFor(() => expect(runs).toHaveLength(2));
+    io.pressCtrlC();
+    expect(await done).toBe(130);
+    expect(cancelled).toBe(1);
+  });
+
+  test("prints a change of a list that could not be read at the start without names", async () => {
+    let isHidden = true;
+    const guarded = createServer({
+      name: "guarded",
+      version: "1",
+      onError: () => {},
+      tools: { a: tool({ call: () => "" }) },
+    });
+    guarded.use((call, next) => {
+      if (call.method === "tools/list" && isHidden) throw new Error("Not yet.");
+      return next();
+    });
+    const io = fakeIo({ server: guarded });
+    const done = runClientCommand("watch", [url], io);
+    await io.seen("Watching");
+    isHidden = false;
+    guarded.tools.delete("a");
+    await io.seen("tools changed");
+    io.pressCtrlC();
+    expect(await done).toBe(130);
+    expect(io.out()).toMatch(/ tools changed\n$/);
+  });
+
+  test("ends with the error of a change that cannot be printed", async () => {
+    const own = exampleServer();
+    const stdout = new Writable({ write: (_chunk, _encoding, callback) => callback(new Error("The disk is full.")) });
+    stdout.on("error", () => {});
+    const io = fakeIo({ server: own, stdout });
+    const done = runClientCommand("watch", [url], io);
+    await io.seen("Watching");
+    own.tools.delete("fail");
+    expect(await done).not.toBe(0);
+    expect(io.err()).toContain("The disk is full.");
+    expect(io.err()).not.toContain("The server ended the subscription.");
   });
 
   test("prints an error as one line with --json", async () => {

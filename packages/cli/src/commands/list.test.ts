@@ -89,6 +89,17 @@ test("reports each method of a server that refuses every list", async () => {
   for (const method of methods) expect(io.err()).toContain(`answered ${method} with -32603`);
 });
 
+test("reports the refusal of a list without the key in the URL of the server", async () => {
+  const error = { code: -32603, message: "The key hunter2hunter2 is out of order" };
+  const target = "https://h.example/mcp?key=hunter2hunter2";
+  for (const json of ["", " --json"]) {
+    const connect = connectToScript({ ...oneOfEach, "prompts/list": { error } });
+    const { code, io } = await runWith({ connect }, `list ${target}${json}`);
+    expect(code).toBe(2);
+    expect(io.out() + io.err()).toContain("The key *** is out of order");
+  }
+});
+
 test("reports a refused request with its method", async () => {
   const error = { code: -32603, message: "It is out of order" };
   const answers = { ...oneOfEach, "tools/call": { error }, "resources/read": { error }, "prompts/get": { error } };

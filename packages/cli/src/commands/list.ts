@@ -5,7 +5,7 @@ import { Reported, errorDocument, exitCodeOf, reportError } from "./connection/r
 import { paragraph, printJson, printText } from "../terminal/screen.ts";
 import { type OptionValues, flag, options } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
-import { formerYes, serverOptions } from "./connection/options.ts";
+import { answerOptions, formerYes, serverOptions } from "./connection/options.ts";
 import { type Session, chooseTarget, shownTarget, useServer } from "./connection/session.ts";
 import { type Offer, mayHide, showOffer } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
@@ -20,9 +20,13 @@ const kinds = {
 
 const listOptions = {
   ...options({ instructions: flag("show all instructions of the server, not only their start") }),
+  sample: answerOptions.sample,
   yes: formerYes,
   ...serverOptions,
 } as const;
+
+const needsCapability =
+  "A server can hide tools that need a model or folders. To see them, add --sample TEXT or --root DIR.";
 
 type ListSession = Session<OptionValues<typeof listOptions>>;
 
@@ -50,29 +54,33 @@ function readKind(word: string): keyof Offer {
 }
 
 async function list(kind: keyof Offer | undefined, session: ListSession): Promise<void> {
-  const { client, options, screen } = session;
+  const { client, options, screen, facts } = session;
   const { offer, failures, emptyLists } = await fetchOffer(kind, session);
   const [first] = failures;
   // A document without any list would hide that nothing could be listed.
   if (first && Object.keys(offer).length === 0 && (options.json || !(first.error instanceof ProtocolError))) {
     throw first.error;
   }
-  const { info, revision, revisionKind, instructions } = client.server;
+  const { info, revision, instructions } = client.server;
   if (options.json) {
-    const errors = failures.map(({ method, error }) => ({ method, ...errorDocument(error, { revisionKind, method }) }));
+    const errors = failures.map(({ method, error }) => ({ method, ...errorDocument(error, { ...facts, method }) }));
     const lists = errors.length > 0 ? { ...offer, errors } : offer;
     await printJson(
       kind === undefined ? { server: info, revision, ...(options.instructions && { instructions }), ...lists } : lists,
       session,
     );
   } else {
-    const lists = showOffer(offer, screen.out);
+    const hidesTools = screen.out.terminal && offer.tools && !options.sample && !options.root?.length;
+    const lists = [
+      showOffer(offer, screen.out),
+      ...(hidesTools ? [screen.out.style.dim(paragraph(needsCapability, screen.out))] : []),
+    ].join("\n\n");
     await printText(kind === undefined ? [header(session), lists].filter(Boolean).join("\n\n") : lists, session);
     const { verbose } = options;
     if (emptyLists.length > 0)
       screen.note(paragraph(`The list of ${emptyLists.join(" and ")} is empty. ${mayHide}`, screen.err));
     for (const { method, error } of failures)
-      await reportError(error, { screen, json: undefined, verbose, revisionKind, method });
+      await reportError(error, { screen, json: undefined, verbose, ...facts, method });
   }
   if (first) throw new Reported(exitCodeOf(first.error));
 }

@@ -3,7 +3,14 @@ import { optionsOfTarget } from "../targets/known-target.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
-import { type Words, hasOption, readOptions, readWords } from "../terminal/options.ts";
+import {
+  type UnknownOption,
+  type Words,
+  hasOption,
+  readOptions,
+  readWords,
+  unknownOption,
+} from "../terminal/options.ts";
 import { Screen, printText } from "../terminal/screen.ts";
 import { credentialsReleased } from "../targets/sign-in/exclusive-work.ts";
 import { Stop, endedBySignal } from "../terminal/stop.ts";
@@ -14,6 +21,22 @@ import { type FailureFacts, reportError } from "./connection/report-error.ts";
 import { commandHelp } from "./help.ts";
 
 export { helpPage } from "./help-topics.ts";
+
+/** Returns the words of a command line that starts with options, with its command first. Throws `UsageError` if they name none. */
+export function withCommandFirst(argv: readonly string[]): string[] {
+  const end = argv.indexOf("--");
+  const index = argv.findIndex((word, at) => declaredCommands.has(word) && (end === -1 || at < end));
+  if (index !== -1) return [argv[index]!, ...argv.slice(0, index), ...argv.slice(index + 1)];
+  throw new UsageError(
+    `Which command? ${JSON.stringify(argv[0])} is an option, and no command follows.`,
+    "Such as: mcparley list TARGET --json. mcparley help shows the commands.",
+  );
+}
+
+/** Returns the error for an option that a command does not have, with the commands that have it. */
+export function explainOption({ option }: UnknownOption, command: string): UnknownOption {
+  return unknownOption(option, command, declaredCommands);
+}
 
 /**
  * Runs one of the commands that use a server and returns the exit code. Reports errors and does not throw them.

@@ -79,3 +79,12 @@ test("the name of the command is the one that started it", () => {
   expect(commandName({ npm_command: "exec", npm_lifecycle_event: "npx" })).toBe("npx @mcparley/cli");
   expect(commandName({ npm_command: "start", npm_lifecycle_event: "start" })).toBe("npm run mcparley --");
 });
+
+test("the banner of an empty folder has no setups of clients, so that the problem is visible", async () => {
+  const text = await shown({ "notes.txt": "x" }, { problems: 1 });
+  expect(text).toContain("It offers nothing yet.");
+  expect(text).toContain("1 problem in the folder");
+  expect(text).not.toContain("Claude Code");
+  expect(text).not.toContain("Try it now");
+  expect(text.split("\n").length).toBeLessThan(12);
+});

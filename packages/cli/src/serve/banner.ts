@@ -30,6 +30,9 @@ export function banner(input: BannerInput, style: Style): string {
   ]);
   const end =
     watching === undefined ? "Press Ctrl-C to stop." : `Watching ${watching} for changes. Press Ctrl-C to stop.`;
+  const isEmpty = [contents.tools, contents.prompts, contents.resources, contents.skills].every(
+    ({ length }) => length === 0,
+  );
   return [
     `${style.bold(`${name} ${version}`)}${titleText} is served at`,
     "",
@@ -37,17 +40,13 @@ export function banner(input: BannerInput, style: Style): string {
     ...(workers === undefined ? [] : [`  in ${count(workers, "worker process", "worker processes")}`]),
     ...(legacySse === undefined ? [] : [`  ${legacySse} (HTTP+SSE, for clients of 2024-11-05)`]),
     "",
-    ...offerLines(contents),
+    ...(isEmpty ? ["It offers nothing yet."] : offerLines(contents)),
     ...(problems > 0
       ? ["", style.yellow(`${count(problems, "problem")} in the folder; see the end of this output.`)]
       : []),
     "",
-    "Add it to your client",
-    ...setups,
-    "",
-    "Try it now, in another terminal",
-    `  ${tryLine(contents, url, command)}`,
-    "",
+    ...(isEmpty ? [] : ["Add it to your client", ...setups, ""]),
+    ...(isEmpty ? [] : ["Try it now, in another terminal", `  ${tryLine(contents, url, command)}`, ""]),
     style.dim(end),
     "",
   ].join("\n");

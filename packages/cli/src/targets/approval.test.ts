@@ -190,6 +190,33 @@ describe("a URL of a configuration file", () => {
     await own({ Authorization: "Bearer ${env:TOKEN}" });
     expect((await list([], "", { terminal: false })).code).toBe(7);
   });
+
+  test.each([
+    ["the URL", { url: "https://notes.example/${TOKEN}" }],
+    ["the URL, with a default", { url: "https://notes.example/${TOKEN:-x}" }],
+    ["the URL, with an empty default", { url: "https://notes.example/${TOKEN:-}" }],
+    ["the URL, with the prefix of editors", { url: "https://notes.example/${env:TOKEN}" }],
+    ["the query", { url: "https://notes.example/mcp?key=${TOKEN:-x}" }],
+    ["a header", { url, headers: { "X-Key": "${TOKEN}" } }],
+    ["a header, with a default", { url, headers: { "X-Key": "${TOKEN:-x}" } }],
+    ["the second header", { url, headers: { Accept: "text/plain", "X-Key": "a ${TOKEN:-x}" } }],
+  ])("of the user and of a project is asked for if a variable is in %s", async (_where, given) => {
+    const { folder, list, configure } = await project(given);
+    const asked = async (): Promise<void> => {
+      const { code, io } = await list(["n"]);
+      expect(code).toBe(7);
+      expect(io.targets).toEqual([]);
+      expect(io.err()).toContain("Receives      your values of TOKEN\n");
+    };
+    await asked();
+    // A variable that is not set sends the default, and would send its value later.
+    expect((await list([], "", { terminal: false, env: { HOME: join(folder, "home"), TOKEN: "" } })).code).toBe(7);
+    await configure({ url }, "other");
+    await addFiles(folder, { "home/.claude.json": JSON.stringify({ mcpServers: { notes: given } }) });
+    await asked();
+    const whoami = { server, cwd: join(folder, "p"), env: { HOME: join(folder, "home"), TOKEN: "secret" } };
+    expect((await runWith(whoami, "whoami notes")).code).toBe(7);
+  });
 });
 
 test("starts a command of the command line without a question", async () => {

@@ -64,7 +64,7 @@ test.each(commands.map((words) => [words.join(" "), words]))(
   },
 );
 
-test("whoami NAME starts and contacts nothing, and only asks about a URL that contains values of the user", async () => {
+test("whoami NAME starts and contacts nothing, and only asks about programs and URLs that contain values of the user", async () => {
   const project = await hostileProject();
   const codes = new Map<string, number>();
   for (const name of projectNames) {
@@ -75,7 +75,7 @@ test("whoami NAME starts and contacts nothing, and only asks about a URL that co
   }
   expect(project.effects()).toEqual([]);
   expect(codes.get(nameOf("mcp.json", "url"))).toBe(3);
-  expect(codes.get(nameOf("mcp.json", "program"))).toBe(1);
+  expect(codes.get(nameOf("mcp.json", "program"))).toBe(7);
   expect(codes.get("variables")).toBe(7);
 });
 

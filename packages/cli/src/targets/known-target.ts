@@ -8,6 +8,8 @@ export interface KnownTarget {
   readonly word: string | undefined;
   /** The words after `--`. Undefined without `--`. */
   readonly command: readonly string[] | undefined;
+  /** The name of the configured server, and the text with which the library names its program. Undefined for other targets. */
+  readonly configured?: { readonly name: string; readonly program: string | undefined };
   /** The URL of the server, if it is known. The values of its query may be secret. */
   readonly url?: string;
   /** The names of the headers that the user configured. Their values may be secret. */
@@ -135,4 +137,11 @@ function withoutQueryValues(text: string, url: string): string {
       .replaceAll(decodedValue, "***")
       .replaceAll(encodeURIComponent(value), "***");
   }, text);
+}
+
+/** Returns an error text that names a configured server by its name, and not by its program. */
+export function withServerName(text: string, { configured }: Pick<KnownTarget, "configured">): string {
+  if (configured?.program === undefined) return text;
+  const name = JSON.stringify(configured.name);
+  return text.replaceAll(`server ${JSON.stringify(configured.program)}`, () => `server ${name}`);
 }

@@ -30,6 +30,7 @@ const messages: readonly (readonly [message: string, shown: string])[] = [
     "Check the id, the secret and the method of the option `client`.",
     "Check the values of --client-id and --client-secret-env.",
   ],
+  ["Use its absolute path, or set PATH in env.", "Use its absolute path, or pass another PATH with --env."],
   ["but the option client is registered with", "but the client of --client-id is registered with"],
   ["Refused. Set the option resource to an identifier that this server knows, or to false to send none.", "Refused."],
   ["It is not bound. Set dpop: false to accept it.", "It is not bound. Sign out, and sign in without --dpop."],

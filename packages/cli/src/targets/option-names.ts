@@ -5,6 +5,7 @@ const optionNames: readonly (readonly [words: RegExp, option: string])[] = [
   [/\bconnection\.cert\b/g, "--cert"],
   [/\bconnection\.key\b/g, "--key"],
   [/\bconnection\.passphrase\b/g, "--key-passphrase-env"],
+  [/\bset PATH in env\b/g, "pass another PATH with --env"],
   [/\bin the option `headers`/g, "with --header"],
   [/\bthe option `issuer`/g, "--issuer"],
   [/\bset the option `acceptResource`/g, "accept it with --resource"],

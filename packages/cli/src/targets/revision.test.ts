@@ -61,10 +61,26 @@ test("names the file and the line of a revision that does not exist", async () =
   expect(io.targets).toEqual([]);
 });
 
-test("mcparley add writes a revision for mcparley, and connects with it", async () => {
+test.each([{ url: "https://old.example/mcp" }, { command: "node" }])(
+  "entries of one precedence that differ in their revision are ambiguous: %j",
+  async (target) => {
+    const { mcpServers } = entry("2025-06-18", target);
+    write("mcp.json", { mcpServers, servers: mcpServers });
+    expect((await run("list old --json --trust")).code).toBe(0);
+    write("mcp.json", { mcpServers, servers: entry("2025-11-25", target).mcpServers });
+    const { code, io } = await run("list old --trust");
+    expect(code).toBe(1);
+    expect(io.err()).toContain("Several files have different servers");
+  },
+);
+
+test.each([
+  ["https://old.example/mcp", ""],
+  ["", " -- node old.js"],
+])("mcparley add writes a revision for mcparley, and connects with it: %s%s", async (target, program) => {
   write("x", {});
   const { code, io } = await run(
-    "add https://old.example/mcp --to mcparley --scope project --name old --revision 2025-06-18 --yes",
+    `add${target && ` ${target}`} --to mcparley --scope project --name old --revision 2025-06-18 --yes${program}`,
   );
   expect(`${code} ${io.err()}`).toContain("revision 2025-06-18");
   expect((await run("list old --json --trust")).document.revision).toBe("2025-06-18");

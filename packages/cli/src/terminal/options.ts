@@ -157,16 +157,31 @@ export function readOptions<O extends Options>(
   return Object.fromEntries(values) as OptionValues<O>;
 }
 
-function unknownOption(
+/** An option that a command does not have. */
+export class UnknownOption extends UsageError {
+  readonly option: Pick<TypedOption, "name" | "word">;
+
+  constructor(option: Pick<TypedOption, "name" | "word">, message: string, hint: string) {
+    super(message, hint);
+    this.option = option;
+  }
+}
+
+/** Returns the error for an option that a command does not have, with the commands that have it, or else a similar one. */
+export function unknownOption(
   { name, word }: Pick<TypedOption, "name" | "word">,
   command: string,
   commands: OptionsOfCommands,
-): UsageError {
+): UnknownOption {
   const isMeant = (option: Option): boolean => option.name === name || option.short === name;
   const owners = [...commands].filter(([, declaration]) => Object.values(declaration.options).some(isMeant));
   if (owners.length > 0) {
     const names = owners.map(([owner]) => `mcparley ${owner}`).join(", ");
-    return new UsageError(`mcparley ${command} has no option ${word}.`, `It is an option of ${names}.`);
+    return new UnknownOption(
+      { name, word },
+      `mcparley ${command} has no option ${word}.`,
+      `It is an option of ${names}.`,
+    );
   }
   const otherNames = [...commands.values()].flatMap(({ options }) => namesOf(options));
   const near = nearest(name, namesOf(commands.get(command)?.options ?? {})) ?? nearest(name, otherNames);
@@ -174,7 +189,7 @@ function unknownOption(
   // The option `--env` passes variables to the program of a server.
   const startsPrograms = commands.get(command)?.options["env"] !== undefined;
   const program = startsPrograms ? " Options of the server's program go after --." : "";
-  return new UsageError(`There is no option ${word}.`, hint + program);
+  return new UnknownOption({ name, word }, `There is no option ${word}.`, hint + program);
 }
 
 /** Reads `NAME=VALUE`. */

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { createWriteStream, writeFileSync } from "node:fs";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { readText } from "../../terminal/read-text.ts";
 import { fakeIo } from "../testing/fake-io.ts";
@@ -39,4 +40,20 @@ test("a file is read whole, and one over the limit, a folder and a missing file 
     await expect(sources.file(path)).rejects.toThrow(`The file ${path} cannot be read:`);
   if (process.platform !== "win32")
     await expect(sources.file("/dev/zero")).rejects.toThrow("/dev/zero has more than 64 MiB");
+});
+
+test.skipIf(process.platform === "win32")("a named pipe has no time limit after its first content", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const pipe = `${await temporaryFolder()}/pipe`;
+  execFileSync("mkfifo", [pipe]);
+  const stream = await openSource(pipe, "pipe");
+  const reading = readText(stream, source);
+  const writer = createWriteStream(pipe);
+  writer.write("one");
+  await once(stream, "readable");
+  vi.advanceTimersByTime(60_000);
+  writer.end("two");
+  expect(await reading).toBe("onetwo");
+  expect(vi.getTimerCount()).toBe(0);
 });

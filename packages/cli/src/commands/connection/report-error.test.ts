@@ -81,3 +81,17 @@ describe("a server that cannot ask on its revision", () => {
     expect(await hintOf(new ToolError(text), "modern")).not.toContain("--revision");
   });
 });
+
+test("an error names a configured server by its name, and not by its program", () => {
+  const target = {
+    word: "notes",
+    command: undefined,
+    headerNames: [],
+    configured: { name: "notes", program: "/usr/bin/node" },
+  };
+  const messageOf = (text: string, facts: object): unknown =>
+    (errorDocument(new LocalError("exited", text), facts) as { message: string }).message;
+  const text = 'The server "/usr/bin/node" exited with code 1.';
+  expect(messageOf(text, { target })).toBe('The server "notes" exited with code 1.');
+  expect(messageOf(text, { target: { ...target, configured: undefined } })).toBe(text);
+});

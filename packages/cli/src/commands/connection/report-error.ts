@@ -4,7 +4,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { largestReply } from "./options.ts";
-import { type KnownTarget, withTarget, withoutUrlSecrets } from "../../targets/known-target.ts";
+import { type KnownTarget, withServerName, withTarget, withoutUrlSecrets } from "../../targets/known-target.ts";
 import {
   accessHint,
   isDeniedByUser,
@@ -104,7 +104,8 @@ function stderrOf(error: unknown, { program }: FailureFacts): string {
 }
 
 function messageOf(error: unknown, { method, target }: FailureFacts): string {
-  const text = withoutUrlSecrets(error instanceof Error ? error.message : String(error), target?.url);
+  const message = error instanceof Error ? error.message : String(error);
+  const text = withServerName(withoutUrlSecrets(message, target?.url), target ?? {});
   if (error instanceof LocalError) return withOptionNames(text);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;

@@ -1,4 +1,4 @@
-import { LocalError, type LoggingMessage, loggingLevels } from "mcparley";
+import { LocalError, type LoggingMessage, loggingLevels, redact } from "mcparley";
 import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions } from "mcparley/client";
 import { isObject } from "@mcparley/internal/is-object";
 import { safeUrl } from "@mcparley/internal/secret-values";
@@ -59,11 +59,15 @@ export async function chooseTarget(
   facts.target = { word, command, headerNames: Object.keys(headers), options: setting.targetOptions };
   const connection = readConnection(options, io);
   const target = await resolveTarget({ word, command, headers, env, envAll, config, connection }, io);
+  if (target.origin) {
+    const program = target.kind === "command" ? redact(target.command) : undefined;
+    facts.target = { ...facts.target, configured: { name: target.origin.name, program } };
+  }
   if (target.kind === "url") {
     facts.target = { ...facts.target, url: target.url, headerNames: Object.keys(target.headers) };
   }
   // The values of variables and files can be in a URL, and so in an output.
-  const isHarmless = sendsNothing && target.origin?.entry.sends.length === 0;
+  const isHarmless = sendsNothing && target.kind === "url" && target.origin?.entry.sends.length === 0;
   if (!isHarmless) await approveTarget(target, setting);
   return { target, argumentWords };
 }
@@ -132,11 +136,11 @@ function noteUnusedAnswers({ questions, screen }: Session<unknown>): void {
     screen.note(`--answer ${name}=... was not used, because no question asked for it.`);
 }
 
-/** Whether an error is the answer of the server, or the refusal of a question. A question that nobody answered can be its cause. */
+/** Whether an error is the answer of the server. A question that nobody answered can be its cause. */
 function isEndOfCall(error: unknown): boolean {
   if (error instanceof UnansweredError) return false;
   const code = exitCodeOf(error);
-  return code === exitCodes.toolError || code === exitCodes.protocol || code === exitCodes.declined;
+  return code === exitCodes.toolError || code === exitCodes.protocol;
 }
 
 /**

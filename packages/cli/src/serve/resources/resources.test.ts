@@ -150,6 +150,27 @@ test("serves another root under its name, and refuses paths that leave it", asyn
   await expect(client.readResource("test://runbooks/../secret.md")).rejects.toThrow("Resource not found");
 });
 
+test.each([
+  ["a hidden file", "plan.md", ".private.md"],
+  ["a file of a hidden folder", "plan.md", ".private/plan.md"],
+  ["a hidden folder", "plans", ".private"],
+  ["a folder of packages", "plans", "node_modules"],
+  ["a file outside", "plan.md", "../secret.md"],
+])("neither lists nor reads a link within a root to %s", async (_what, name, to) => {
+  const folder = await temporaryFolder({
+    "resources/a.md": "a",
+    "resources/.private.md": "# Hidden\n",
+    "resources/.private/plan.md": "# Hidden\n",
+    "resources/node_modules/plan.md": "# Package\n",
+    "secret.md": "# Secret\n",
+  });
+  await symlink(to, join(folder, "resources", name));
+  const { client } = await serveFolder(folder);
+  expect((await client.listResources().all()).map((resource) => resource.name)).toEqual(["resources/a.md"]);
+  const path = name.endsWith(".md") ? name : `${name}/plan.md`;
+  await expect(client.readResource(`test://resources/${path}`)).rejects.toThrow("Resource not found");
+});
+
 test("ends at circular links, and follows a link to another folder inside", async () => {
   const folder = await temporaryFolder({ "resources/a.md": "a", "resources/b/c.md": "c", "resources/d/e.md": "e" });
   await symlink(".", join(folder, "resources", "b", "self"));
