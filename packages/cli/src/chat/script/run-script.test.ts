@@ -293,7 +293,11 @@ describe("the exit code", () => {
   const call = (name: string, status: ScriptCall["status"], server: string | null = "orders"): ScriptCall => {
     return { name, server, tool: server === null ? null : name, arguments: {}, status, text: "" };
   };
-  const answered = { reason: "answered", messages: [], usage: { inputTokens: 0, outputTokens: 0 } } as const;
+  const answered = {
+    reason: "answered",
+    messages: [],
+    usage: { inputTokens: 0, outputTokens: 0, origins: [] },
+  } as const;
 
   test.each<[string, readonly ScriptCall[], number]>([
     ["no call", [], 0],

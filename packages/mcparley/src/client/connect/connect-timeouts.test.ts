@@ -124,9 +124,9 @@ test("the time in which a user signs in does not count towards the total limit o
   let receiver!: Receiver;
   const transport: Transport = {
     network: "tcp",
-    start: (given) => void (receiver = given),
+    start: (started) => void (receiver = started),
     send(message) {
-      if (!isRequest(message)) return;
+      if (Array.isArray(message) || !isRequest(message)) return;
       const resume = receiver.waits?.(message.id);
       clock.setTimeout(() => {
         resume?.();
