@@ -31,7 +31,7 @@ export async function readText(stream: Readable, source: LimitedSource): Promise
 }
 
 /** Returns bytes as text, without a byte order mark. Throws a `UsageError` if they are not UTF-8. */
-export function decodeText(bytes: Uint8Array, { name, cure }: TextSource): string {
+function decodeText(bytes: Uint8Array, { name, cure }: TextSource): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
