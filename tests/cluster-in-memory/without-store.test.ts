@@ -130,6 +130,16 @@ test.each(uses.filter(([what]) => what !== "a requestState"))(
   },
 );
 
+test("a server that is created for each request warns, and names the cure", async () => {
+  const clock = fakeClock(1_000_000);
+  const headers = await openHttpSession(startProcess(clock).client);
+  await clock.advance(9_000);
+  const next = startProcess(clock);
+  const answer = await next.client.post({ jsonrpc: "2.0", id: 1, method: "ping" }, headers);
+  expect((await answer.json()).error.message).toContain("Create the server once.");
+  await vi.waitFor(() => expect(next.onWarning).toHaveBeenCalledTimes(1));
+});
+
 test("an expired session, and an id of another form, are refused without a warning", async () => {
   const clock = fakeClock(1_000_000);
   const one = startProcess(clock);

@@ -312,3 +312,17 @@ test("the result of an input request is its answer or that of the fallback", () 
   };
   expectTypeOf(ask).not.toBeAny();
 });
+
+test("a function of other libraries is an error with the name to use", () => {
+  const call = (ctx: Context): void => {
+    // @ts-expect-error -- Use ctx.notify, ctx.log or ctx.progress.
+    ctx.sendNotification({ method: "notifications/message" });
+    // @ts-expect-error -- Use ctx.elicit, ctx.sample or ctx.roots.
+    ctx.sendRequest({ method: "roots/list" });
+    // @ts-expect-error -- Use ctx.elicit({ message, schema }).
+    ctx.elicitInput({ message: "?" });
+    // @ts-expect-error -- Use ctx.progress(done, total).
+    ctx.reportProgress({ progress: 1 });
+  };
+  expectTypeOf(call).not.toBeAny();
+});

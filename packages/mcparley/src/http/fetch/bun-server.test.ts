@@ -5,7 +5,7 @@ import { tool } from "../../server/definition.ts";
 import { toFetch } from "./to-fetch.ts";
 
 // `Bun.serve` calls `fetch(request, server)`, and has checked that the body has its declared length.
-const bunServer = { requestIP: () => null };
+const bunServer: object = { requestIP: () => null };
 
 const echo = tool({
   input: { type: "object", properties: { text: { type: "string" } } },
@@ -30,7 +30,7 @@ async function post(body: BodyInit, headers: Record<string, string> = {}, url = 
     },
   });
   const response = await handler.fetch(request, bunServer);
-  return { status: response.status, body: (await response.json()) as any };
+  return { status: response.status, body: await response.json() };
 }
 
 const length = (body: string | Uint8Array) => ({ "content-length": String(new Blob([body as BlobPart]).size) });

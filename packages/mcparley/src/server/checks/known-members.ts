@@ -66,7 +66,7 @@ export function checkMembers(kind: MemberKind, value: unknown, where?: string): 
 
 /** Checks the members of an object, as `checkMembers` does, with the entries of `members` in a text. */
 export function checkNames(entries: string, value: unknown, where?: string): void {
-  if (!isRecord(value)) throw new TypeError(`"${where}" must be an object`);
+  if (!isRecord(value)) throw new TypeError(`"${where ?? "definition"}" must be an object`);
   const allowedMembers = entries.split(" ").map((entry) => {
     const [nameAndType = "", otherNames] = entry.split("=");
     const [name = "", type] = nameAndType.split(":");

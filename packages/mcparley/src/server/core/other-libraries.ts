@@ -25,16 +25,21 @@ export interface OtherPromptNames {
   load?: 'Use "get" instead of "load".';
 }
 
+/** The type of a function that a context does not have. The compiler's message for a call of it contains the text. */
+type NoSuchFunction<Cure extends string> = (this: Cure, ...given: any[]) => never;
+
 /** Members of the context of a handler in other libraries. */
 export interface OtherContextNames {
   /** @deprecated Use `principal`. */
   readonly authInfo?: "Use ctx.principal.";
-  /** @deprecated Use `notify`, `log` or `progress`. */
-  readonly sendNotification?: "Use ctx.notify, ctx.log or ctx.progress.";
-  /** @deprecated Use `elicit`, `sample` or `roots`. */
-  readonly sendRequest?: "Use ctx.elicit, ctx.sample or ctx.roots.";
-  /** @deprecated Use `progress`. */
-  readonly reportProgress?: "Use ctx.progress(done, total).";
+  /** @deprecated Does not exist. Use `notify`, `log` or `progress`. */
+  readonly sendNotification: NoSuchFunction<"Use ctx.notify, ctx.log or ctx.progress.">;
+  /** @deprecated Does not exist. Use `elicit`, `sample` or `roots`. */
+  readonly sendRequest: NoSuchFunction<"Use ctx.elicit, ctx.sample or ctx.roots.">;
+  /** @deprecated Does not exist. Use `elicit`. */
+  readonly elicitInput: NoSuchFunction<"Use ctx.elicit({ message, schema }).">;
+  /** @deprecated Does not exist. Use `progress`. */
+  readonly reportProgress: NoSuchFunction<"Use ctx.progress(done, total).">;
   /** @deprecated The members of the context do not need it. */
   readonly mcpReq?: "Use the members of ctx, such as ctx.elicit, ctx.signal and ctx.log.";
   /** @deprecated Use `session`. */
@@ -89,7 +94,7 @@ const otherServerMethods: Record<Kind, string> = {
   tool: "tool registerTool addTool setRequestHandler",
   prompt: "prompt registerPrompt addPrompt",
   resource: "resource registerResource addResource addResourceTemplate",
-  server: "connect start listen run",
+  server: "connect start listen run serve",
 };
 
 /** Returns the prototype of a server: methods of servers in other libraries. Each throws an error that names what to use. */

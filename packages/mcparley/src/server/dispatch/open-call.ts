@@ -59,6 +59,11 @@ export class OpenCall implements Call {
   peer: Peer;
   readonly principal: Principal | undefined;
   readonly session: CallSession | undefined;
+  // Only types: they exist so that the compiler names what to use.
+  declare readonly sendNotification: Context["sendNotification"];
+  declare readonly sendRequest: Context["sendRequest"];
+  declare readonly elicitInput: Context["elicitInput"];
+  declare readonly reportProgress: Context["reportProgress"];
   uri = "";
   end: (() => void) | undefined;
   readonly #link: Link;

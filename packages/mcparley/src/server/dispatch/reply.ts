@@ -1,4 +1,5 @@
 import { ErrorCode, ToolError } from "../../mcp/errors.ts";
+import { Method } from "../../mcp/methods.ts";
 import { LocalError, type LocalErrorCode, ProtocolError } from "../../rpc/errors.ts";
 import {
   type JsonObject,
@@ -30,6 +31,9 @@ export function errorReply(call: Call, error: unknown): Reply | undefined {
     call.settle();
     return undefined;
   }
+  // Thrown by middleware: the model can read it, as one of the handler.
+  if (error instanceof ToolError && call.method === Method.callTool)
+    return resultReply(call, { content: [{ type: "text", text: error.message }], isError: true });
   const protocolError = toProtocolError(error, call);
   const reply = replyToError(id, protocolError, revision);
   call.settle();

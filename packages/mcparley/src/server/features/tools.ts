@@ -4,7 +4,7 @@ import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { wellFormedJson } from "../../rpc/well-formed.ts";
 import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";
-import { compileSchema } from "../../schema/validation/compile-schema.ts";
+import { type CompiledSchema, compileSchema } from "../../schema/validation/compile-schema.ts";
 import type { ValidationIssue, Outcome } from "../../schema/schema.ts";
 import { type Call, handlerContext } from "../core/call.ts";
 import type { ToolEntry } from "../core/server-core.ts";
@@ -34,14 +34,24 @@ export function prepareTool(entry: Entry<Tool>): ToolEntry {
       throw new TypeError(`the extension ${wrongExtension.id} belongs to createServer({ extensions: [...] })`);
     if (typeof definition.call !== "function")
       throw new TypeError("it has no `call` function; write tool({ input, call })");
-    const input = definition.input === undefined ? undefined : compileSchema(definition.input, "input");
-    const output = definition.output === undefined ? undefined : compileSchema(definition.output, "output");
+    const input = compileMember(definition, "input");
+    const output = compileMember(definition, "output");
     const inputSchema = input ? asObjectSchema(input.json) : noInput;
     const listEntry: ListedTool = { ...commonMembers, inputSchema };
     if (output) listEntry.outputSchema = output.json;
     if (definition.annotations) listEntry.annotations = definition.annotations;
     return { ...entry, listed: listEntry, input, output };
   });
+}
+
+/** Compiles a schema of a tool, if it has one. The error names the member. */
+function compileMember(definition: Tool, member: "input" | "output"): CompiledSchema | undefined {
+  const schema = definition[member];
+  try {
+    return schema === undefined ? undefined : compileSchema(schema, member);
+  } catch (cause) {
+    throw new TypeError(`"${member}": ${(cause as Error).message}`, { cause });
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ import { compileSchema } from "../../schema/validation/compile-schema.ts";
 import type { Call, Link } from "../core/call.ts";
 import { ReplayChannel } from "./by-replay.ts";
 import { RequestChannel } from "./by-request.ts";
-import { checkNames } from "../checks/known-members.ts";
+import { checkNames, isRecord } from "../checks/known-members.ts";
 import { type InputChannel, InvalidResponse, type ServerRequest, Unanswered } from "../core/input-channel.ts";
 import { capabilityFor, warnOfSecrets } from "./input-request.ts";
 import type { FormElicitation, InputOptions, SampleQuestion, UrlElicitation } from "../core/context.ts";
@@ -47,8 +47,12 @@ export async function sendRequest<T, F>(
   }
 }
 
-/** The request to fill in a form or to visit a URL. */
+const questionMembers =
+  "message:string schema=requestedSchema,schemas url key:string elicitationId onProgress:function meta:object=_meta the_second_parameter=timeout,fallback,signal";
+
+/** The request to fill in a form or to visit a URL. Throws a `TypeError` for a question with other members. */
 export function elicitRequest(core: ServerCore, question: FormElicitation<Schema> | UrlElicitation): ServerRequest {
+  checkNames(questionMembers, question, "question");
   return "url" in question ? urlRequest(question) : formRequest(core, question);
 }
 
@@ -121,7 +125,9 @@ function urlRequest(request: UrlElicitation): ServerRequest<void> {
 }
 
 /** The request to sample the model of the client. */
-export function samplingRequest({ key, onProgress, ...params }: SampleQuestion): ServerRequest<CreateMessageResult> {
+export function samplingRequest(question: SampleQuestion): ServerRequest<CreateMessageResult> {
+  if (!isRecord(question)) throw new TypeError("sample needs { messages, maxTokens }");
+  const { key, onProgress, ...params } = question;
   const imbalance = Array.isArray(params.messages) ? findToolImbalance(params.messages) : undefined;
   if (imbalance) throw new TypeError(`sample: ${imbalance}.`);
   return {

@@ -330,3 +330,17 @@ test.each<[unknown, string]>([
   await (await openPeer(server, modern, capabilities)).request("tools/call", { name: "ask" });
   expect(errors).toMatchObject([{ name: "TypeError", message: expect.stringContaining(message) }]);
 });
+
+test.each<[unknown, string]>([
+  ["How many?", '"question" must be an object'],
+  [undefined, '"question" must be an object'],
+  [{ message: "?", requestedSchema: schema }, 'use "schema" instead of "requestedSchema"'],
+  [{ ...form, timeout: 5 }, 'use "the second parameter" instead of "timeout"'],
+  [{ message: 5, schema }, '"question.message" must be a string; got number 5'],
+  [{ ...form, onprogress: () => {} }, 'did you mean "onProgress"?'],
+])("a question %j is refused: %s", async (question, message) => {
+  const errors: unknown[] = [];
+  const { server } = serve((ctx) => ctx.elicit(question as typeof form).catch((error: unknown) => errors.push(error)));
+  await (await openPeer(server, modern, capabilities)).request("tools/call", { name: "ask" });
+  expect(errors).toMatchObject([{ name: "TypeError", message: expect.stringContaining(message) }]);
+});
