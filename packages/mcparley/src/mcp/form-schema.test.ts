@@ -341,7 +341,7 @@ describe("the form that a server requests", () => {
   test("keeps a schema that is a reference or consists of parts", () => {
     const a = { type: "string", minLength: 1 };
     expect(resolveForm({ $ref: "#/$defs/Form", $defs })).toMatchObject({ properties: { a }, required: ["a"] });
-    const parts = [{ $ref: "#/$defs/Form" }, { properties: { b: { const: "x" } }, required: ["b"] }];
+    const parts = [{ $ref: "#/$defs/Form" }, { properties: { b: { const: "x" } }, required: ["a", "b"] }];
     expect(resolveForm({ type: "object", allOf: parts, $defs })).toMatchObject({
       properties: { a, b: { type: "string", enum: ["x"] } },
       required: ["a", "b"],
@@ -359,6 +359,8 @@ describe("the form that a server requests", () => {
     ["alternatives of objects", { anyOf: [{ type: "object" }, { type: "array" }] }],
     ["alternatives of alternatives", { anyOf: [{ anyOf: [{ type: "string" }] }] }],
     ["no alternative", { anyOf: [] }],
+    ["allOf of many", { allOf: Array.from({ length: 5 }, () => ({ type: "string" })) }],
+    ["allOf in allOf", { allOf: [{ allOf: [{ allOf: [{ allOf: [{ allOf: [{ type: "string" }] }] }] }] }] }],
     ["a missing definition", { $ref: "#/$defs/Missing" }],
     ["an inherited member", { $ref: "#/constructor" }],
     ["a reference to itself", { $ref: "#/$defs/Loop" }],

@@ -73,3 +73,8 @@ test("the error of a toJSON is passed on with its member", () => {
   };
   expect(() => copyAsJson({ a: file }, "result")).toThrow('"result.a" has a toJSON method that throws (closed)');
 });
+
+test("the same object twice is no cycle", () => {
+  const shared = { at: new Date(0) };
+  expect(findNotJson({ a: shared, b: [shared, { c: shared }] }, "")).toBeUndefined();
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { flushPromises } from "../testing/fake-clock.ts";
 import { openClient } from "../client/open-client.ts";
 import { serverTransports } from "../client/connect/transports.ts";
 import type { ConnectOptions } from "../client/options.ts";
@@ -6,7 +7,8 @@ import { createServer } from "../server/create-server.ts";
 import { resource, tool } from "../server/definition.ts";
 import { toolResult } from "../server/core/tool-types.ts";
 import type { Context } from "../server/core/context.ts";
-import type { JsonObject } from "./messages.ts";
+import { memoryPair } from "./memory-transport.ts";
+import { type JsonObject, notification } from "./messages.ts";
 
 class Point {
   readonly x = 1;
@@ -167,3 +169,41 @@ describe.each(["2025-06-18", "2025-11-25", "2026-07-28"])(
     });
   },
 );
+
+test("messages that were sent before the other side started arrive once and in order, and none after the end", async () => {
+  const [first, second] = memoryPair();
+  const received: unknown[] = [];
+  let ends = 0;
+  void first.send(notification("a"));
+  void first.send([notification("b")] as never);
+  const receiver = {
+    message: (value: unknown) => received.push(value),
+    malformed: () => {},
+    closed: () => void ends++,
+  };
+  void second.start(receiver);
+  await flushPromises();
+  void second.start(receiver);
+  await flushPromises();
+  expect(received).toEqual([notification("a"), [notification("b")]]);
+  await first.close();
+  void first.send(notification("late"));
+  await first.close();
+  await flushPromises();
+  expect(received).toHaveLength(2);
+  expect(ends).toBe(1);
+});
+
+test("a side that starts after the end receives the messages and the end", async () => {
+  const [first, second] = memoryPair();
+  void first.send(notification("a"));
+  await first.close();
+  const received: unknown[] = [];
+  void second.start({
+    message: (value) => received.push(value),
+    malformed: () => {},
+    closed: () => received.push("closed"),
+  });
+  await flushPromises();
+  expect(received).toEqual([notification("a"), "closed"]);
+});

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -91,6 +92,34 @@ describe("a request settles once", () => {
     expect(call.settled).toEqual([]);
     await clock.advance(1);
     expect(call.settled).toMatchObject([{ code: "timeout" }]);
+  });
+
+  test("progress during a pause does not end it", async () => {
+    const clock = fakeClock();
+    const table = new PendingRequests(clock);
+    const call = watch(table.wait(1, { what, idleTimeout: 100 }));
+    const resume = table.pause(1);
+    expect(table.progress(1, { progress: 1 })).toBe(true);
+    await clock.advance(1_000);
+    expect(call.settled).toEqual([]);
+    resume();
+    await clock.advance(100);
+    expect(call.settled).toMatchObject([{ code: "timeout" }]);
+  });
+
+  test("the listener of the caller's signal is removed, whatever settles the request", async () => {
+    const { signal } = new AbortController();
+    const clock = fakeClock();
+    const table = new PendingRequests(clock);
+    const calls = [1, 2, 3].map((id) => watch(table.wait(id, { what, signal, idleTimeout: 10 })));
+    const listeners = (): number => getEventListeners(signal, "abort").length;
+    expect(listeners()).toBeGreaterThan(0);
+    table.settle(success(1, {}));
+    table.fail(2, new LocalError("closed", "x"));
+    expect(listeners()).toBeGreaterThan(0);
+    await clock.advance(10);
+    expect(calls.map(({ settled }) => settled.length)).toEqual([1, 1, 1]);
+    expect(listeners()).toBe(0);
   });
 
   test("the rest of the total limit continues after a pause", async () => {

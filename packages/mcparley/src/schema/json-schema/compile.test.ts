@@ -225,3 +225,54 @@ test("does not change the schema, and ignores later changes of it", () => {
   schema.$defs.b.type = "number";
   expect(validate({ a: "text" })).toEqual({ value: { a: "text" } });
 });
+
+describe("values of an enum, a constant and a list of different items", () => {
+  const circle = { kind: "circle", radius: 100 };
+
+  test.each<[string, JsonSchema, unknown]>([
+    ["an object before a shorter one", { enum: [circle, {}] }, circle],
+    ["an object after a shorter one", { enum: [{}, circle] }, circle],
+    ["the shorter object", { enum: [circle, {}] }, {}],
+    ["a list before a shorter one", { enum: [[1, [2, 3]], []] }, [1, [2, 3]]],
+    [
+      "an object with its members in another order",
+      { enum: [{ a: 1, b: { c: 2, d: 3 } }] },
+      { b: { d: 3, c: 2 }, a: 1 },
+    ],
+    ["a constant with its members in another order", { const: { a: 1, b: 2 } }, { b: 2, a: 1 }],
+    ["a primitive beside an object", { enum: [circle, "a", null] }, null],
+    ["texts that look like objects", { enum: ["{}"] }, "{}"],
+    ["different objects in a list", { uniqueItems: true }, [{ a: 1 }, { a: 2 }, { b: 1 }, [1], "[1,]"]],
+  ])("%s is accepted", (_, schema, value) => {
+    expect(issues(schema, value)).toEqual([]);
+  });
+
+  test.each<[string, JsonSchema, unknown]>([
+    ["an object with one member more", { enum: [circle, {}] }, { ...circle, x: 1 }],
+    ["an object with one member less", { enum: [circle] }, { kind: "circle" }],
+    ["a list with one item more", { enum: [[1]] }, [1, 1]],
+    ["the text of an object", { enum: [{}] }, "{}"],
+    [
+      "an object in another order twice",
+      { uniqueItems: true },
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
+    ],
+  ])("%s is refused", (_, schema, value) => {
+    expect(issues(schema, value)).toHaveLength(1);
+  });
+});
+
+test.each([
+  ["maxLength", 2, "😀😀", true],
+  ["maxLength", 2, "😀😀a", false],
+  ["maxLength", 2, "😀ab", false],
+  ["maxLength", 1, "😀", true],
+  ["minLength", 3, "😀😀", false],
+  ["minLength", 2, "😀😀", true],
+  ["minLength", 3, "😀😀a", true],
+])("%s %i counts characters and not their halves: %j", (keyword, limit, value, isValid) => {
+  expect(issues({ [keyword]: limit }, value)).toHaveLength(isValid ? 0 : 1);
+});
