@@ -138,7 +138,10 @@ function classifyResponse(value: JsonObject, id: RequestId | undefined): Classif
     return { kind: "response", message: value as unknown as JsonRpcFailure };
   }
   if (id === undefined && "result" in value && "id" in value) {
-    return invalid(`the "id" of a response must be that of its request, not ${JSON.stringify(value.id)?.slice(0, 100)}`, undefined);
+    return invalid(
+      `the "id" of a response must be that of its request, not ${JSON.stringify(value.id)?.slice(0, 100)}`,
+      undefined,
+    );
   }
   if (id === undefined || !("result" in value)) {
     return invalid('a message needs a "method", or an "id" with a "result" or an "error"', id);
