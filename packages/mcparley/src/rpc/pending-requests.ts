@@ -7,7 +7,7 @@ import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFail
 export const DEFAULT_IDLE_TIMEOUT = 60_000;
 
 /** Time limits of one request, in milliseconds. `Infinity` is no limit. */
-export interface TimeLimits {
+interface TimeLimits {
   /** Time without a response or progress after which the request fails. Default: no limit. */
   idleTimeout?: number | undefined;
   /** Time after which the request fails in spite of progress. Pauses do not count. Default: no limit. */

@@ -133,7 +133,7 @@ test("the time in which a user signs in does not count towards the total limit o
     network: "tcp",
     start: (given) => void (receiver = given),
     send(message) {
-      if (!isRequest(message)) return;
+      if (Array.isArray(message) || !isRequest(message)) return;
       const resume = receiver.waits?.(message.id);
       clock.setTimeout(() => {
         resume?.();
