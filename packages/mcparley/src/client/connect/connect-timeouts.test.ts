@@ -6,7 +6,7 @@ import { isRequest } from "../../rpc/messages.ts";
 import type { Receiver, Transport } from "../../rpc/transport.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { discoverResult, legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { scriptedPeer } from "../../testing/scripted-peer.ts";
+import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
 import type { Client } from "../client.ts";
 import { openClient } from "../open-client.ts";
 import type { ConnectOptions, Timeouts } from "../options.ts";
@@ -78,14 +78,20 @@ describe.each(silentServers)("connect to a silent server: %s", (name, make) => {
 
 describe("opening a lost connection again", () => {
   /** A client whose server is silent after the first connection is lost. */
-  async function lost(options: ConnectOptions): Promise<{ client: Client; clock: FakeClock; opened: () => number }> {
+  async function lost(options: ConnectOptions): Promise<{
+    client: Client;
+    clock: FakeClock;
+    silent: readonly ScriptedPeer[];
+    opened: () => number;
+  }> {
     const clock = fakeClock();
     const first = legacyPeer();
-    const dialer = peerTransports(first, scriptedPeer(), scriptedPeer(), scriptedPeer());
+    const silent = [scriptedPeer(), scriptedPeer(), scriptedPeer()];
+    const dialer = peerTransports(first, ...silent);
     const client = await openClient(dialer, { clock, revision: "2025-11-25", ...options });
     first.close(new LocalError("closed", "lost"));
     await clock.advance(0);
-    return { client, clock, opened: () => dialer.opened };
+    return { client, clock, silent, opened: () => dialer.opened };
   }
   const requests: readonly (readonly [string, (client: Client, timeout?: Timeouts) => Promise<unknown>])[] = [
     ["a call", (client, timeout) => client.callTool("a", {}, { timeout })],
@@ -110,9 +116,10 @@ describe("opening a lost connection again", () => {
   });
 
   test("ends the attempt itself at the total limit of the client, so that the next call opens another", async () => {
-    const { client, clock, opened } = await lost({ timeout: { total: 1_500 } });
+    const { client, clock, silent, opened } = await lost({ timeout: { total: 1_500 } });
     await failureOf(client.ping({ timeout: { total: 60_000 } }), clock);
     expect(opened()).toBe(2);
+    expect(silent[0]?.isClosed).toBe(true);
     await failureOf(client.ping(), clock);
     expect(opened()).toBe(3);
     void client.close();

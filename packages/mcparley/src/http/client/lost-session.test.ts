@@ -217,6 +217,15 @@ test.each(forms)(
   },
 );
 
+test.each([408, 429, 503])("a call that is refused with %i sends no ping", async (status) => {
+  const { client, sent } = await restartable(text(status, "later"), {
+    revision: "2025-11-25",
+    isLost: (isKnown, { body }) => isKnown && body.method !== "tools/call",
+  });
+  await expect(client.callTool("a")).rejects.toMatchObject({ code: "http", data: { status } });
+  expect(sent).toEqual(["tools/call"]);
+});
+
 test("a session that is lost is not ended with DELETE", async () => {
   const { client, sent, restart } = await restartable(rpc(400, -32_000, "No valid session ID provided", null));
   restart();
