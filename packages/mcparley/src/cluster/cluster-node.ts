@@ -70,7 +70,8 @@ export class ClusterNode {
   readonly #broadcasts: LogTail;
   #joining: Promise<void> | undefined;
   #stopRenewal: (() => void) | undefined;
-  #isFailing = false;
+  /** Time of the first of several failed renewals in a row. Undefined after one that succeeded. */
+  #failingSince: number | undefined;
   #hasLeft = false;
   /** The time until which a missing lease does not mean that its node is dead. */
   #graceEndsAt = 0;
@@ -156,11 +157,13 @@ export class ClusterNode {
   async #renewOrReport(): Promise<void> {
     try {
       await this.#renewLease();
-      this.#isFailing = false;
+      this.#failingSince = undefined;
     } catch (error) {
-      this.#startGrace();
-      if (!this.#isFailing) this.report(error);
-      this.#isFailing = true;
+      const now = this.core.clock.now();
+      if (this.#failingSince === undefined) this.report(error);
+      this.#failingSince ??= now;
+      // In a shorter time the lease of no other node expires.
+      if (now - this.#failingSince >= nodeLease / 2) this.#startGrace();
     }
   }
 
