@@ -15,6 +15,11 @@ const unavailable = { safeToRepeat: true, server: "notes" };
 test.each([
   [new LocalError("exited", "/usr/bin/node exited.", { data: unavailable }), 'The server "notes" ended. Repeat', false],
   [new LocalError("exited", "/usr/bin/node exited."), 'The server "notes" ended before it answered', true],
+  [
+    new LocalError("exited", "/usr/bin/node exited.", { data: { exitCode: 7 } }),
+    'The server "notes" ended with code 7 before it answered',
+    true,
+  ],
   [new LocalError("closed", "Call enable().", { data: unavailable }), 'The server "notes" is not available.', false],
   [new LocalError("closed", "/run/x closed."), 'The connection to the server "notes" ended before', true],
   [new LocalError("session_lost", "Expired."), 'The connection to the server "notes" ended before', true],

@@ -114,11 +114,12 @@ function uncheckedResult(error: Error): CallToolResult | undefined {
 function reasonForModel(server: string, error: Error): string {
   if (!(error instanceof LocalError)) return error.message;
   const subject = `The server ${JSON.stringify(server)}`;
-  const { server: unavailableServer, missingScopes } = dataOf(error);
+  const { server: unavailableServer, missingScopes, exitCode } = dataOf(error);
   const isUnavailable = unavailableServer !== undefined;
+  const end = typeof exitCode === "number" ? `ended with code ${exitCode}` : "ended";
   switch (error.code) {
     case "exited":
-      return isUnavailable ? `${subject} ended. ${laterAdvice}` : `${subject} ended before it answered the call.`;
+      return isUnavailable ? `${subject} ${end}. ${laterAdvice}` : `${subject} ${end} before it answered the call.`;
     case "closed":
     case "session_lost":
       return isUnavailable

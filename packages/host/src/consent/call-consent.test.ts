@@ -351,12 +351,12 @@ describe("an answer for the session", () => {
   });
 
   test("that is given after the removal of the server holds for no later call", async () => {
-    let answer: ((answer: ApprovalAnswer) => void) | undefined;
-    const host = await prepared(() => new Promise((resolve) => (answer = resolve)));
+    const asked: { answer?: (answer: ApprovalAnswer) => void } = {};
+    const host = await prepared(() => new Promise((resolve) => (asked.answer = resolve)));
     const calling = host.call();
-    while (!answer) await flushPromises();
+    while (!asked.answer) await flushPromises();
     host.consent.forgetServer("files");
-    answer(session);
+    asked.answer(session);
     expect(await calling).toMatchObject({ isAllowed: false });
     await host.review([tool, other]);
     void host.call();
@@ -367,12 +367,12 @@ describe("an answer for the session", () => {
   test.each(["session", "always"] as const)(
     "that is remembered for %s and given after a change of the definition holds neither for it nor for the former one",
     async (remember) => {
-      let answer: ((answer: ApprovalAnswer) => void) | undefined;
-      const host = await prepared(() => new Promise((resolve) => (answer = resolve)));
+      const asked: { answer?: (answer: ApprovalAnswer) => void } = {};
+      const host = await prepared(() => new Promise((resolve) => (asked.answer = resolve)));
       const calling = host.call();
-      while (!answer) await flushPromises();
+      while (!asked.answer) await flushPromises();
       await host.review([{ ...tool, description: "Another one." }, other]);
-      answer({ action: "allow", remember });
+      asked.answer({ action: "allow", remember });
       expect(await calling).toMatchObject({ isAllowed: false });
       await host.review([tool, other]);
       void host.call();

@@ -238,8 +238,9 @@ describe("the change", () => {
 });
 
 test("of 1,001 pins of definitions that are gone the oldest one is removed", async () => {
-  const { storage, review } = consentFixture({ policy: { review: "changes" } });
-  await review([]);
+  const first = consentFixture({ policy: { review: "changes" } });
+  const { storage } = first;
+  await first.review([]);
   const names = Array.from({ length: 1_001 }, (_, index) => `tool_${index}`);
   const asked = consentFixture({
     policy: { review: "changes" },

@@ -111,6 +111,8 @@ async function runWithList(clock: FakeClock, { notifiesLate = false } = {}) {
     callStep([{ name: "a__change", id: "1" }]),
     callStep([{ name: "a__change", id: "2" }]),
     textStep("Done."),
+    callStep([{ name: "a__change", id: "3" }]),
+    textStep("Done."),
   ]);
   const servers = { a: { target, revision: "2025-11-25" } };
   const host = await createHost({ ...allowed, renderer: accepted, model, servers, clock });
@@ -144,6 +146,28 @@ test("a step after a slow list was read waits for the next change again", async 
   expect(toolsOf(model, 1)).toEqual(["a__change", "a__fresh"]);
   await clock.advance(2_000);
   await run.finished;
+  await host.close();
+  expect(clock.pending).toBe(0);
+});
+
+test("the next run waits again for a server whose slow list was read", async () => {
+  const clock = fakeClock(1_000_000);
+  const { host, run, model, waitForList, answerList } = await runWithList(clock);
+  await waitForList();
+  await clock.advance(2_000);
+  await run.finished;
+  expect(model.requests).toHaveLength(3);
+  for (let list = 0; list < 3; list++) {
+    answerList();
+    await clock.advance(60_000);
+  }
+  const next = host.run({ messages: [{ role: "user", content: "again" }] });
+  await vi.waitFor(() => expect(model.requests).toHaveLength(4));
+  for (let turn = 0; turn < 20; turn++) await flushPromises();
+  expect(model.requests).toHaveLength(4);
+  answerList();
+  await next.finished;
+  expect(model.requests).toHaveLength(5);
   await host.close();
 });
 

@@ -127,6 +127,20 @@ test("keeps a token that requests still carry, while other secrets change", () =
   expect(secrets.withoutSecrets(`${token} secret-number-1999x`)).toBe("[redacted] [redacted]");
 });
 
+test("a token that a request carries again is newer than those between", () => {
+  const secrets = knownSecrets().of("notes");
+  const addOthers = (name: string): void => {
+    for (let index = 0; index < 150; index++) secrets.add(`${name}-number-${index}x`);
+  };
+  secrets.add(token);
+  addOthers("one");
+  secrets.add(token);
+  addOthers("two");
+  expect(secrets.withoutSecrets(token)).toBe("[redacted]");
+  addOthers("three");
+  expect(secrets.withoutSecrets(token)).toBe(token);
+});
+
 test.each(["", "a", "ab", "user:"])("hides a secret in the base64 of a longer text that starts with %j", (before) => {
   const secrets = knownSecrets().of("notes");
   secrets.add(token);
@@ -399,6 +413,10 @@ describe("names and URIs with a secret", () => {
     expect(secrets.of("notes").originalOf("[redacted]-0")).toBe("[redacted]-0");
     expect(secrets.of("notes").originalOf("[redacted]-1")).toBe("hunter22-1");
     expect(secrets.of("other").originalOf("[redacted]-1")).toBe("[redacted]-1");
+    secrets.of("notes").listWithoutSecrets([{ name: "hunter22-1" }]);
+    secrets.of("notes").listWithoutSecrets([{ name: "hunter22-new" }]);
+    expect(secrets.of("notes").originalOf("[redacted]-1")).toBe("hunter22-1");
+    expect(secrets.of("notes").originalOf("[redacted]-2")).toBe("[redacted]-2");
   });
 });
 
