@@ -71,7 +71,7 @@ test("edits the request and the answer", async () => {
 
 test("runs nothing after a no, and sends nothing after a second no", async () => {
   const server = stdioTestServer();
-  const { terminal, requests, send, answer, refused } = await openChat({ server, script: [say("Blue.")] });
+  const { terminal, requests, send, answer, refused, idle } = await openChat({ server, script: [say("Blue.")] });
   await send('/call ask_model question="Which colour?"');
   await answer(question, "n");
   await refused("The user has not allowed the request of the sampling.");
@@ -80,7 +80,7 @@ test("runs nothing after a no, and sends nothing after a second no", async () =>
   await answer(question, "y");
   await terminal.waitFor("Send it to the server?");
   await answer(question, "n");
-  await terminal.waitForCursor(/^> \/call ask_model/);
+  await idle();
   expect(sampled(server)).toEqual([]);
 });
 
@@ -114,10 +114,10 @@ test("samples during a call of the model, and continues its turn", async () => {
 
 test("tells the server that the model has failed", async () => {
   const server = stdioTestServer();
-  const { terminal, send, answer } = await openChat({ server, script: () => failWith(400, "No such model.") });
+  const { terminal, send, answer, idle } = await openChat({ server, script: () => failWith(400, "No such model.") });
   await send('/call ask_model question="Which colour?"');
   await answer(question, "y");
-  await terminal.waitForCursor(/^> \/call ask_model/);
+  await idle();
   expect(terminal.history()).not.toContain("Send it to the server?");
   expect(sampled(server)).toEqual([]);
 });

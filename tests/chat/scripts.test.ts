@@ -85,7 +85,8 @@ test("declines the questions of servers, because nobody can be asked", async () 
   const script = [say(toolCall("server__ask_form")), say("No table.")];
   const { stdout, code } = await run(["--prompt", "Book", "--allow", "*"], { script, server });
   expect(stdout).toBe("No table.\n");
-  expect(code).toBe(0);
+  // The call failed without its answer.
+  expect(code).toBe(5);
   expect(server.events().map(({ event }) => event)).not.toContain("answered");
 });
 
