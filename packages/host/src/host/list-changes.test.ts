@@ -185,10 +185,12 @@ test("a step waits for a list whose change is reported in the turn after the ans
 });
 
 test("the cancel of a run ends the wait for a list", async () => {
-  const { host, run, model, waitForList } = await runWithList(fakeClock(1_000_000));
+  const clock = fakeClock(1_000_000);
+  const { host, run, model, waitForList } = await runWithList(clock);
   await waitForList();
   run.cancel();
-  expect(await run.finished).toMatchObject({ reason: "cancelled" });
+  expect(await run.finished).toMatchObject({ reason: "cancelled"   expect(clock.pending).toBe(0);
+});
   expect(model.requests).toHaveLength(1);
   await host.close();
 });
