@@ -185,12 +185,14 @@ test("a step waits for a list whose change is reported in the turn after the ans
 });
 
 test("the cancel of a run ends the wait for a list", async () => {
-  const { host, run, model, waitForList } = await runWithList(fakeClock(1_000_000));
+  const clock = fakeClock(1_000_000);
+  const { host, run, model, waitForList } = await runWithList(clock);
   await waitForList();
   run.cancel();
   expect(await run.finished).toMatchObject({ reason: "cancelled" });
   expect(model.requests).toHaveLength(1);
   await host.close();
+  expect(clock.pending).toBe(0);
 });
 
 test("a list that fails delays no step, and keeps the tools", async () => {
