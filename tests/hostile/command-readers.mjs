@@ -113,9 +113,8 @@ export const commandReaders = [
     load: async () => {
       const { callLine, showResult } = await import("../../packages/cli/src/chat/session/show-message.ts");
       return (text) => {
-        const content = [{ type: "text", text }];
         showResult(
-          /** @type {any} */ ({ content, isError: false }),
+          /** @type {any} */ ({ text, remarks: [text], files: [], isError: false }),
           /** @type {any} */ ({ terminal: { print() {} }, view }),
         );
         return callLine("a", { a: text });

@@ -47,8 +47,11 @@ describe.each(readdirSync(folder))("%s", (file) => {
     expect(written.filter((scope) => !allowed.includes(scope))).toEqual([]);
   });
 
-  test("runs only scripts of this project", () => {
-    const commands = Object.values(jobs).flatMap(commandsOf);
+  test("runs only scripts of this project, and installs packages of the system", () => {
+    const install = /^sudo apt-get update && sudo apt-get install --yes --no-install-recommends [a-z -]+$/;
+    const commands = Object.values(jobs)
+      .flatMap(commandsOf)
+      .filter((command) => !install.test(command));
     const names = commands.map((command) => /^npm (?:run )?([\w:-]+)/.exec(command)?.[1] ?? command);
     expect(names.filter((name) => !(name in scripts))).toEqual([]);
     for (const command of commands) {

@@ -106,9 +106,9 @@ describe("a hostile server's schema", () => {
     /** CPU time. */
     seconds: number;
   }
-  async function callIn(direction: "output" | "form", name: string): Promise<void> {
+  async function callIn(direction: "output" | "form", name: string, trap = outcomes[name]): Promise<void> {
     const { seconds, ...outcome } = (await runProgram("attacked-client", [direction, name])) as Ended;
-    expect(outcome).toEqual({ trap: outcomes[name], next: "hello" });
+    expect(outcome).toEqual({ trap, next: "hello" });
     expect(seconds).toBeLessThan(5);
   }
 
@@ -120,7 +120,8 @@ describe("a hostile server's schema", () => {
 
   test.each(Object.keys(hostileSchemas))(
     "CVE-2026-111768: an elicitation form with %s does not stop its client",
-    (name) => callIn("form", name),
+    // No field of a form is a list of objects, so that the client refuses it.
+    (name) => callIn("form", name, name === "uniqueItems" ? "invalid_message" : outcomes[name]),
     timeout,
   );
 });
