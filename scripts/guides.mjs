@@ -3,12 +3,13 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFi
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { publishedPackages, readManifest } from "./packages.mjs";
+import { indexOf } from "./llms.mjs";
 import { root } from "./ready.mjs";
 import { repository } from "./release/project.mjs";
 
 /**
- * Copies guides of `docs/` into the packages, so that coding agents and readers without a network find them in
- * `node_modules/mcparley/docs` and beside the README of each package. `npm run build` runs it.
+ * Copies guides of `docs/` and small examples into the packages, so that coding agents and readers without a network find them in
+ * `node_modules/mcparley` and beside the README of each package. Writes their index, `llms.txt`. `npm run build` runs it.
  *
  * The package of the command also receives the folder `examples/handbook`, which its guides serve.
  *
@@ -30,6 +31,11 @@ const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
   "create-mcparley": /^quick-start\.md$/,
 });
 
+/** The examples in each package: small ones, which need no other package of this repository. */
+const examplesOf = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
+  mcparley: ["api-keys", "approval", "long-task", "oauth"],
+});
+
 /** Returns the pages of `docs` and of its folder `reference`, relative to `docs`. */
 export function pagesOfDocs() {
   const reference = readdirSync(path.join(root, "docs/reference")).map((name) => `reference/${name}`);
@@ -43,11 +49,12 @@ export function isGuide(file) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const { name, folder } of publishedPackages()) {
-    const target = path.join(root, folder, "docs");
-    rmSync(target, { recursive: true, force: true });
-    for (const [file, text] of shippedGuides(name)) {
-      mkdirSync(path.dirname(path.join(target, file)), { recursive: true });
-      writeFileSync(path.join(target, file), text);
+    for (const generated of ["docs", "examples"])
+      rmSync(path.join(root, folder, generated), { recursive: true, force: true });
+    for (const [file, text] of shippedTexts(name)) {
+      const target = path.join(root, folder, file);
+      mkdirSync(path.dirname(target), { recursive: true });
+      writeFileSync(target, text);
     }
   }
   copyHandbook(path.join(root, "packages/cli/handbook"));
@@ -67,34 +74,52 @@ function copyHandbook(target) {
   const readme = readFileSync(path.join(source, "README.md"), "utf8");
   writeFileSync(
     path.join(target, "README.md"),
-    withOutsideLinks(readme, { folder, shipped: new Set(), address: repository }),
+    withOutsideLinks(readme, { folder, shipped: new Set(), own: "packages/cli", address: repository }),
   );
 }
 
 /**
- * Returns the guides in a package and their pictures: the text of each by its path in `docs`.
+ * Returns the texts that the build writes into a package, by their path in it: the guides and their pictures in `docs`, the
+ * examples, and the index `llms.txt`. Guides and examples have the same paths as in the repository, so that their links are valid.
  *
  * @param {string} name the package
  * @param {string | undefined} address the address of the repository
  */
-export function shippedGuides(name, address = repository) {
-  const files = pagesOfDocs().filter((file) => isGuide(file) && guidesOf[name]?.test(file));
-  const texts = new Map(files.map((file) => [file, readFileSync(path.join(root, "docs", file), "utf8")]));
-  const pictures = [...texts.values()].flatMap((text) =>
-    [...text.matchAll(/!\[[^\]]*\]\(([\w-]+\.svg)\)/g)].map(([, picture = ""]) => picture),
-  );
-  const shipped = new Set([...files, ...pictures]);
+export function shippedTexts(name, address = repository) {
+  const sources = sourcesOf(name);
+  const own = publishedPackages().find((published) => published.name === name)?.folder ?? "";
+  const context = { shipped: new Set(sources.keys()), own, address };
   /** @type {Map<string, string>} */
-  const guides = new Map();
-  for (const file of [...shipped].toSorted()) {
-    const text = texts.get(file);
-    if (text === undefined) guides.set(file, readFileSync(path.join(root, "docs", file), "utf8"));
-    else {
-      const folder = path.posix.dirname(path.posix.join("docs", file));
-      guides.set(file, withoutPadding(withOutsideLinks(text, { folder, shipped, address })));
-    }
+  const texts = new Map();
+  for (const [file, source] of [...sources].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    const folder = path.posix.dirname(file);
+    const text = file.startsWith("examples/") ? asCopiedExample(source, folder) : source;
+    texts.set(file, file.endsWith(".md") ? withoutPadding(withOutsideLinks(text, { folder, ...context })) : text);
   }
-  return guides;
+  return texts.set("llms.txt", indexOf(own, texts));
+}
+
+/** Returns the files of the repository that a package contains as texts, by their path. @param {string} name */
+function sourcesOf(name) {
+  /** @type {Map<string, string>} */
+  const sources = new Map();
+  const add = (/** @type {string} */ file) => sources.set(file, readFileSync(path.join(root, file), "utf8"));
+  for (const page of pagesOfDocs().filter((file) => isGuide(file) && guidesOf[name]?.test(file))) add(`docs/${page}`);
+  const guides = [...sources.values()].join("\n");
+  for (const [, picture = ""] of guides.matchAll(/!\[[^\]]*\]\(([\w-]+\.svg)\)/g)) add(`docs/${picture}`);
+  for (const example of examplesOf[name] ?? [])
+    for (const file of readdirSync(path.join(root, "examples", example)))
+      if (/\.(md|json|ts)$/.test(file)) add(`examples/${example}/${file}`);
+  return sources;
+}
+
+/** Replaces the commands of this repository in a file of an example. @param {string} text @param {string} folder */
+function asCopiedExample(text, folder) {
+  return text
+    .replace("## Run it\n", "## Run it\n\nCopy this folder out of `node_modules`, and run `npm install` in the copy.\n")
+    .replaceAll(/npm run example -- [\w-]+/g, "npm start")
+    .replaceAll("npm run mcparley --", "npx mcparley")
+    .replaceAll(`${folder}/`, "");
 }
 
 /** Removes the characters that align the columns of tables, outside of code blocks. @param {string} text */
@@ -107,19 +132,24 @@ export function withoutPadding(text) {
 }
 
 /**
- * Replaces the relative links of a page to files that are not shipped. Code is left as it is.
+ * Replaces the relative links of a page to files that are not shipped, and to those in the folder of its own package. Code is left
+ * as it is.
  *
  * @param {string} text
- * @param {{ folder: string; shipped: ReadonlySet<string>; address: string | undefined }} context the folder of the page
+ * @param {{ folder: string; shipped: ReadonlySet<string>; own: string; address: string | undefined }} context the folder of the page,
+ *   and that of the package
  */
-function withOutsideLinks(text, { folder, shipped, address }) {
+function withOutsideLinks(text, { folder, shipped, own, address }) {
   return text.replaceAll(
     /```[\s\S]*?```|`[^`\n]*`|\[((?:[^\][`]|`[^`\n]*`)*)\]\(([^)\s]+)\)/g,
     (whole, label, target) => {
       if (label === undefined || /^([a-z]+:|[/#])/i.test(target)) return whole;
       const [link = "", anchor = ""] = target.split(/(?=#)/);
       const linked = path.posix.join(folder, link);
-      if (shipped.has(path.posix.relative("docs", linked))) return whole;
+      if (shipped.has(linked)) return whole;
+      const [, packed] =
+        /^packages\/[\w-]+\/(README\.md|skills\/.*)/.exec(linked.startsWith(`${own}/`) ? linked : "") ?? [];
+      if (packed !== undefined) return `[${label}](${path.posix.relative(folder, packed)}${anchor})`;
       return address === undefined ? label : `[${label}](${addressOf(linked, address)}${anchor})`;
     },
   );

@@ -15,6 +15,7 @@ import { root } from "./ready.mjs";
  * @typedef {object} Manifest the members of `package.json` that scripts read
  * @property {string} name
  * @property {string} version
+ * @property {string} [description]
  * @property {boolean} [private]
  * @property {Record<string, string | { types: string; default: string }>} [exports]
  * @property {Record<string, string>} [bin]

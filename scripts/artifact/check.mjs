@@ -1,7 +1,7 @@
 // @ts-check
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { checkFiles, checkGuides, writeList } from "./files.mjs";
+import { checkFiles, checkGuides, checkLinks, writeList } from "./files.mjs";
 import { checkBudget, installInto } from "./install.mjs";
 import { lintTarballs } from "./lint.mjs";
 import { packAll, tarballsOf } from "./pack.mjs";
@@ -23,6 +23,7 @@ export function checkArtifact({ folder, update = false, checks }) {
     if (update) writeList(packed);
     checkFiles(packed, checks);
     checkGuides(packed, checks);
+    checkLinks(packed, { all, checks });
   }
   const library = all.find(({ name }) => name === "mcparley");
   if (!library) throw new Error("The package mcparley is not among the workspaces.");

@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { declaredEntries, unreachable } from "../declarations.mjs";
-import { shippedGuides } from "../guides.mjs";
+import { isExternal, linksIn } from "../../site/scripts/markdown.mjs";
+import { shippedTexts } from "../guides.mjs";
 import { fileNameOf } from "../packages.mjs";
 import { root } from "../ready.mjs";
 import { placeholdersIn } from "../release/project.mjs";
@@ -35,16 +36,40 @@ export function writeList({ name, files }) {
   writeFileSync(snapshotOf(name), listOf(files));
 }
 
-/** Checks that a package packs the current guides. @param {Packed} packed @param {Checks} checks */
+/** Checks that a package packs the current guides, examples and index. @param {Packed} packed @param {Checks} checks */
 export function checkGuides({ name, folder, files }, checks) {
-  const guides = shippedGuides(name);
-  const packed = files.flatMap((file) => (file.startsWith("docs/") ? [file.slice("docs/".length)] : []));
-  const missing = [...guides.keys()].filter((file) => !packed.includes(file));
-  checks.check(`${name} packs all guides`, missing.length === 0, missing.join(", "));
-  const stale = packed.filter(
-    (file) => readFileSync(path.join(root, folder, "docs", file), "utf8") !== guides.get(file),
-  );
-  checks.check(`${name} packs the current text of the guides`, stale.length === 0, stale.join(", "));
+  const texts = shippedTexts(name);
+  const packed = files.filter((file) => /^(docs|examples)\/|^llms\.txt$/.test(file));
+  const missing = [...texts.keys()].filter((file) => !packed.includes(file));
+  checks.check(`${name} packs all guides and examples, and their index`, missing.length === 0, missing.join(", "));
+  const stale = packed.filter((file) => readFileSync(path.join(root, folder, file), "utf8") !== texts.get(file));
+  checks.check(`${name} packs the current text of them`, stale.length === 0, stale.join(", "));
+}
+
+/**
+ * Checks that the links of a package lead to files of the package. Those of a template lead to files of a project, or of a package
+ * that is installed in it.
+ *
+ * @param {Packed} packed
+ * @param {{ all: readonly Packed[]; checks: Checks }} context
+ */
+export function checkLinks({ name, folder, files }, { all, checks }) {
+  const installed = new Set(all.flatMap(({ name, files }) => files.map((file) => `node_modules/${name}/${file}`)));
+  const leadsNowhere = (/** @type {string} */ page, /** @type {string} */ target) => {
+    const [file = ""] = target.split("#");
+    if (isExternal(target) || file === "" || target.includes("{{")) return false;
+    if (page.startsWith("templates/"))
+      return !installed.has(file) && !files.some((packed) => packed.replace(/^templates\/[^/]+\//, "") === file);
+    return !files.includes(path.posix.join(path.posix.dirname(page), file));
+  };
+  const dead = files
+    .filter((file) => file.endsWith(".md") || file === "llms.txt")
+    .flatMap((page) =>
+      linksIn(readFileSync(path.join(root, folder, page), "utf8"))
+        .filter((target) => leadsNowhere(page, target))
+        .map((target) => `${page}: ${target}`),
+    );
+  checks.check(`${name} links only files that it packs`, dead.length === 0, dead.join(", "));
 }
 
 /** @param {Packed} packed @param {Checks} checks */

@@ -1,6 +1,6 @@
 // @ts-check
 import { isGuide, withoutPadding } from "../../scripts/guides.mjs";
-import { summaryOf, titleOf } from "./markdown.mjs";
+import { firstSentence, summaryOf, titleOf } from "./markdown.mjs";
 import { filesOf } from "./navigation.mjs";
 import { navigation } from "./pages.mjs";
 
@@ -30,8 +30,8 @@ export function llmsText(pages, { prefix, api }) {
     "> The Model Context Protocol (MCP) in TypeScript: a library for servers, clients and hosts, and a command.",
     "",
     "Install: `npm install mcparley zod`. The command `mcparley` is in `@mcparley/cli`: `npm install --save-dev @mcparley/cli`, then",
-    "`npx mcparley list TARGET`. The guides are also in `node_modules/mcparley/docs`, and a skill for coding agents is",
-    "in `node_modules/mcparley/skills/build-mcp-server`.",
+    "`npx mcparley list TARGET`. The guides are also in `node_modules/mcparley/docs`, with an index in",
+    "`node_modules/mcparley/llms.txt`. A skill for coding agents is in `node_modules/mcparley/skills/build-mcp-server`.",
     "",
     `The links below are Markdown. Without \`.md\` they are pages for people. All guides in one file: [llms-full.txt](${prefix}llms-full.txt).`,
     "",
@@ -54,9 +54,4 @@ export function llmsFullText(pages) {
     .filter((file) => isGuide(file.replace("docs/", "")))
     .flatMap((file) => bySource.get(file) ?? []);
   return guides.map(({ path, text }) => `<!-- ${path} -->\n\n${withoutPadding(text).trim()}\n`).join("\n");
-}
-
-/** The first sentence. A colon before a sample becomes a full stop. @param {string} text */
-function firstSentence(text) {
-  return (/^.*?[.:?](?= [A-Z"`]|$)/.exec(text)?.[0] ?? text).replace(/:$/, ".");
 }

@@ -62,6 +62,11 @@ export function summaryOf(text) {
   return plain(paragraph.replaceAll("\n", " ").trim());
 }
 
+/** The first sentence. A colon before a sample becomes a full stop. @param {string} text */
+export function firstSentence(text) {
+  return (/^.*?[.:?](?= [A-Z"`]|$)/.exec(text)?.[0] ?? text).replace(/:$/, ".");
+}
+
 /** @param {string} text */
 function plain(text) {
   return text.replaceAll(/\[((?:`[^`]*`|[^[\]`])*)\]\([^)]*\)/g, "$1").replaceAll(/[`*]/g, "");

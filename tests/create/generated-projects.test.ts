@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Client, connect } from "mcparley/client";
@@ -19,6 +19,11 @@ describe.each(["stdio", "http"] as const)("the project for %s", (transport) => {
   const folder = path.join(generated, transport);
   const inProject = (...args: string[]): { status: number | null; stdout: string } =>
     spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8", env: { ...process.env, NODE_OPTIONS: "" } });
+
+  const change = (name: string, replace: (text: string) => string): void => {
+    const file = path.join(folder, name);
+    writeFileSync(file, replace(readFileSync(file, "utf8")));
+  };
 
   beforeAll(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -44,6 +49,38 @@ describe.each(["stdio", "http"] as const)("the project for %s", (transport) => {
     } finally {
       await stop();
     }
+  });
+
+  test("has an AGENTS.md that names existing scripts and files", () => {
+    const text = readFileSync(path.join(folder, "AGENTS.md"), "utf8");
+    const { scripts } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as { scripts: object };
+    const named = [...text.matchAll(/`npm (?:run )?([\w-]+)`/g)].map(([, name]) => name);
+    expect([...new Set(named)].toSorted()).toEqual(
+      ["install", ...Object.keys(scripts).filter((name) => name !== "build")].toSorted(),
+    );
+    const files = [...text.matchAll(/`((?:src|\.\w+)\/[\w.]+|\.mcp\.json)`/g)].map(([, file = ""]) => file);
+    expect(files.length).toBeGreaterThan(5);
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target);
+    expect(links).toContain("node_modules/mcparley/llms.txt");
+    // The packages of this repository have the files that a user has installed.
+    const exists = (file: string): boolean =>
+      existsSync(file.startsWith("node_modules/") ? path.join(root, file) : path.join(folder, file));
+    expect([...files, ...links].filter((file) => !exists(file))).toEqual([]);
+  });
+
+  test("passes with the tool and the test that AGENTS.md adds", () => {
+    const text = readFileSync(path.join(folder, "AGENTS.md"), "utf8");
+    const [definition = "", added = ""] = [...text.matchAll(/^ +```ts\n([\s\S]*?)^ +```$/gm)].map(([, code]) => code);
+    const [, tools = ""] = /`(tools: \{.*?\})`/.exec(text) ?? [];
+    change("src/server.ts", (source) =>
+      source.replace("export const server", `${definition}\nexport const server`).replace(/tools: \{.*?\}/, tools),
+    );
+    change("src/server.test.ts", (source) => `${source}\n${added}`);
+    expect(inProject(path.join(root, "node_modules/typescript/bin/tsc"))).toMatchObject({ status: 0, stdout: "" });
+    expect(inProject("--test", "--test-reporter=tap", "dist/server.test.js")).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^# pass 4$/m) as string,
+    });
   });
 
   test("uses the versions of packages with which this repository is tested", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { shippedGuides } from "../../scripts/guides.mjs";
+import { shippedTexts } from "../../scripts/guides.mjs";
 import { entryPoints, publishedPackages } from "../../scripts/packages.mjs";
 import { copyForRelease } from "../../scripts/artifact/pack.mjs";
 import { addressIn, projectMembers } from "../../scripts/release/project.mjs";
@@ -42,11 +42,12 @@ describe.each(packages)("$name", ({ name, version, folder, manifest, members }) 
   test("links guides in the package, and on the forge in a release", () => {
     const targets = linksOf(textOf(folder, "README.md"));
     expect(targets.length).toBeGreaterThan(0);
-    const guides = shippedGuides(name);
-    expect(targets.filter((target) => !guides.has(target.replace(/^docs\//, "")))).toEqual([]);
+    const texts = shippedTexts(name);
+    expect(targets.filter((target) => !texts.has(target))).toEqual([]);
     const pages = targets.map((target) => `${address}/blob/v${version}/${target}`);
-    expect(linksOf(copied(address)("README.md"))).toEqual([]);
-    for (const page of pages) expect(copied(address)("README.md")).toContain(`](${page})`);
+    const readme = copied(address)("README.md");
+    expect(linksOf(readme)).toEqual([]);
+    for (const page of pages) expect(readme).toContain(`](${page})`);
   });
 
   /** Copies the package for a release, and returns a function that reads a file of the copy. */
@@ -96,28 +97,61 @@ describe("the address of the repository", () => {
   });
 });
 
-describe.each(packages)("the guides of $name", ({ name }) => {
-  const guides = shippedGuides(name, undefined);
+describe.each(packages)("the guides and examples of $name", ({ name, folder, version, manifest }) => {
+  const texts = shippedTexts(name, undefined);
+  const pages = [...texts].filter(([file]) => file.endsWith(".md"));
+  const isInPackage = (file: string): boolean =>
+    texts.has(file) ||
+    file === "README.md" ||
+    (file.startsWith("skills/") && existsSync(path.join(root, folder, file)));
 
   test("are pages for users, without decision records", () => {
-    expect(guides.size).toBeGreaterThan(name === "mcparley" ? 50 : 0);
-    expect([...guides.keys()].filter((file) => file.startsWith("adr/"))).toEqual([]);
+    expect(texts.size).toBeGreaterThan(name === "mcparley" ? 50 : 0);
+    expect([...texts.keys()].filter((file) => file.startsWith("docs/adr/"))).toEqual([]);
   });
 
   test("link only files in the package, or other hosts", () => {
-    const outside = [...guides].flatMap(([file, text]) =>
+    const outside = [...texts].flatMap(([file, text]) =>
       linksOf(text)
-        .filter((target) => !guides.has(path.posix.join(path.posix.dirname(file), target)))
+        .filter((target) => !isInPackage(path.posix.join(path.posix.dirname(file), target)))
         .map((target) => `${file}: ${target}`),
     );
     expect(outside).toEqual([]);
   });
 
   test("link the other pages at the tag of the version, if the repository has an address", () => {
-    const released = [...shippedGuides(name, address).values()].join("\n");
+    const released = [...shippedTexts(name, address).values()].join("\n");
     expect(released).toContain(`](${address}/blob/v`);
-    expect([...guides.values()].join("\n")).not.toContain(address);
+    expect([...texts.values()].join("\n")).not.toContain(address);
   });
+
+  test("are listed in llms.txt, each once and with a sentence", () => {
+    const index = texts.get("llms.txt") ?? "";
+    expect(index.split("\n").slice(0, 3)).toEqual([`# ${name}`, "", `> ${manifest.description}`]);
+    expect(index).toContain(`version ${version}.`);
+    const lines = index.split("\n").filter((line) => line.startsWith("- "));
+    expect(lines.filter((line) => !/^- \[.+\]\([\w./-]+\.md\): .{10,}[.?]$/.test(line))).toEqual([]);
+    const listed = lines.flatMap((line) => linksOf(line)).filter((file) => !file.startsWith("skills/"));
+    const expected = pages.map(([file]) => file).filter((file) => file !== "docs/README.md");
+    expect(listed.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test("need no command of this repository", () => {
+    const examples = [...texts].filter(([file]) => file.startsWith("examples/"));
+    expect(examples.filter(([, text]) => /npm run (example|mcparley)|\bexamples\//.test(text))).toEqual([]);
+  });
+
+  test("are packed", () => {
+    const { files } = JSON.parse(textOf(folder, "package.json")) as { files: string[] };
+    const parts = new Set([...texts.keys()].map((file) => file.split("/")[0]));
+    expect(files).toEqual(expect.arrayContaining([...parts]));
+  });
+});
+
+test("mcparley contains examples and a skill, and its index lists them", () => {
+  const index = shippedTexts("mcparley", undefined).get("llms.txt");
+  for (const file of ["examples/api-keys/README.md", "skills/build-mcp-server/SKILL.md"])
+    expect(index).toContain(`](${file}): `);
 });
 
 /** The targets of a page's links to files, without their anchors. */

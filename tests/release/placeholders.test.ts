@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { shippedGuides } from "../../scripts/guides.mjs";
+import { shippedTexts } from "../../scripts/guides.mjs";
 import { publishedPackages } from "../../scripts/packages.mjs";
 import { placeholdersIn } from "../../scripts/release/project.mjs";
 
@@ -36,8 +36,8 @@ test.each(files)("%s has no placeholder of an address", (file) => {
   expect(placeholdersIn(readFileSync(path.join(root, file), "utf8"))).toEqual([]);
 });
 
-test.each(packages)("the guides of $name have no placeholder of an address", ({ name }) => {
-  for (const text of shippedGuides(name, undefined).values()) expect(placeholdersIn(text)).toEqual([]);
+test.each(packages)("the guides and examples of $name have no placeholder of an address", ({ name }) => {
+  for (const text of shippedTexts(name, undefined).values()) expect(placeholdersIn(text)).toEqual([]);
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
 test.each([
   "https://example.com/mcp",
   "https://github.com/someone/other",
-  "env.OWNER_TOKEN",
+  "env.ORG_TOKEN",
   "node_modules/mcparley/docs",
 ])("%s is no placeholder", (text) => {
   expect(placeholdersIn(text)).toEqual([]);

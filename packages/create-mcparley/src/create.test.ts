@@ -42,6 +42,7 @@ describe("the command", () => {
       ".gitignore",
       ".mcp.json",
       ".vscode",
+      "AGENTS.md",
       "Dockerfile",
       "README.md",
       "package.json",
