@@ -4,10 +4,11 @@ import { type ChatSetting, chatHost } from "./chat-host.ts";
 import { readOptionalStdin, readRequiredStdin } from "./read-stdin.ts";
 import { type ScriptSetting, runScript } from "./script/run-script.ts";
 import type { StartSetting } from "./servers/chat-servers.ts";
+import { namedTools } from "./servers/server-names.ts";
 import { retryText } from "./session/notices.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
-import { unmatchedPatterns } from "./servers/tool-names.ts";
 import { findMentions } from "./session/mentions.ts";
+import { unmatchedPatterns } from "../commands/arguments/tool-spellings.ts";
 import { ConversationSaver, restoredConversation } from "./session/conversation-saver.ts";
 import { withTarget } from "../targets/known-target.ts";
 import { UsageError } from "../terminal/io.ts";
@@ -32,7 +33,7 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
     await attachMentions(prompt, { host, conversation, signal: stop.signal });
     if (options.allow.length > 0) {
       await host.ready({ signal: stop.signal });
-      for (const text of unmatchedPatterns(options.allow, host.catalogue))
+      for (const text of unmatchedPatterns(options.allow, namedTools(host)))
         screen.noteParagraph(text, screen.err.style.yellow);
     }
     const { exitCode } = await runScript({
