@@ -145,9 +145,8 @@ async function sendPrompt(
   chat.terminal.status([`Expanding ${visibleLine(name)} (Ctrl-C cancels)`]);
   const messageCount = chat.conversation.messages.length;
   await refresh(chat);
-  const { length } = chat.conversation.messages;
-  await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
-  return answer({ text, messages: chat.conversation.messages.slice(length) }, messageCount, chat);
+  const messages = await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
+  return answer({ text, messages }, messageCount, chat);
 }
 
 /** Reads the attached resources that have changed. Their new content stands before the message that may be about it. */
