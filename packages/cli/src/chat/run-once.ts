@@ -13,6 +13,9 @@ import { ConversationSaver, restoredConversation } from "./session/conversation-
 import { withTarget } from "../targets/known-target.ts";
 import { UsageError } from "../terminal/io.ts";
 
+const needsUser =
+  "A server can hide tools that need a model or answers of a user, because --prompt asks nobody. A chat without --prompt offers them.";
+
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */
 export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise<number> {
   const { screen, options, stop } = setting;
@@ -33,8 +36,9 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
     await attachMentions(prompt, { host, conversation, signal: stop.signal });
     if (options.allow.length > 0) {
       await host.ready({ signal: stop.signal });
-      for (const text of unmatchedPatterns(options.allow, namedTools(host)))
-        screen.noteParagraph(text, screen.err.style.yellow);
+      const texts = unmatchedPatterns(options.allow, namedTools(host));
+      for (const text of texts) screen.noteParagraph(text, screen.err.style.yellow);
+      if (texts.length > 0) screen.noteParagraph(needsUser, screen.err.style.dim);
     }
     const { exitCode } = await runScript({
       host,
