@@ -29,13 +29,14 @@ export const commandRooms: Layers = {
   ],
   "chat/history": ["terminal"],
   "chat/model": ["terminal", "targets"],
-  "chat/dialogs": ["terminal", "terminal/questions"],
+  "chat/dialogs": ["terminal", "terminal/questions", "commands/arguments"],
   "chat/script": ["terminal", "targets", "targets/sign-in", "commands/connection", "chat/history"],
   "chat/servers": [
     "terminal",
     "terminal/questions",
     "targets",
     "targets/sign-in",
+    "commands/arguments",
     "commands/connection",
     "commands",
     "chat/history",
@@ -63,7 +64,6 @@ export const commandRooms: Layers = {
     "commands/output",
     "chat/history",
     "chat/model",
-    "chat/servers",
     "chat/session",
   ],
   chat: [

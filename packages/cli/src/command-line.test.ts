@@ -88,9 +88,23 @@ test.each([
 
 test("options without a command are a usage error that names the form", async () => {
   const world = io();
-  expect(await run(["--json", "x", "--", "list"], world)).toBe(1);
-  expect(world.err()).toContain('Which command? "--json" is an option, and no command follows.');
+  expect(await run(["--verbose", "x", "--", "list"], world)).toBe(1);
+  expect(world.err()).toContain('Which command? "--verbose" is an option, and no command follows.');
   expect(world.err()).toContain("Such as: mcparley list TARGET --json.");
+});
+
+test.each([
+  [["--json"]],
+  [["--config", "x", "--json"]],
+  [["--json", "--", "list"]],
+  [["-v", "--json", "x"]],
+  [["--json", "--odd"]],
+])("%j without a command prints the usage error as a document", async (argv) => {
+  const world = io();
+  expect(await run(argv, world)).toBe(1);
+  expect(JSON.parse(world.out())).toMatchObject({ error: { code: "usage", exitCode: 1 } });
+  expect(world.out()).toContain(`Which command? \\"${argv[0]}\\" is an option, and no command follows.`);
+  expect(world.err()).toBe("");
 });
 
 test("an option of other commands after serve names these commands", async () => {

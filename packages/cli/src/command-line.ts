@@ -20,7 +20,11 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
       writeText(io.stdout, `${version}\n`);
       return exitCodes.ok;
     }
-    if (command.startsWith("-")) return await run((await loadCommands()).withCommandFirst(argv), io);
+    if (command.startsWith("-")) {
+      const { runClientCommand, withCommandFirst } = await loadCommands();
+      const reordered = withCommandFirst(argv);
+      return await (reordered ? run(reordered, io) : runClientCommand(undefined, argv, io));
+    }
     // Server and client are loaded lazily, so a host that starts a server does not wait for client code.
     if (command === "serve") {
       return await (await import("./serve/serve.ts")).runServe(words, io).catch(async (error: unknown) => {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type Host, type HostOptions, type LanguageModel, type Renderer, createHost } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
 import { type CommandIo, version } from "../terminal/io.ts";
+import { patternTools } from "../commands/arguments/tool-spellings.ts";
 import type { ChatOptions } from "../commands/chat.ts";
 import { readRoot } from "../targets/roots.ts";
 import { credentialsPlace } from "../targets/sign-in/credentials-place.ts";
@@ -11,7 +12,7 @@ import type { StoredChat } from "./history/chat-file.ts";
 import type { ChatHistory } from "./history/stored-chats.ts";
 import type { ChosenModel } from "./model/open-model.ts";
 import type { ChatServer } from "./servers/chat-servers.ts";
-import { allowRules } from "./servers/tool-names.ts";
+import { namedTools } from "./servers/server-names.ts";
 import type { ServerOutputs } from "./servers/server-outputs.ts";
 
 /** The parts of a chat that exist before its terminal is opened. */
@@ -62,7 +63,11 @@ export async function chatHost(chat: ChatSetting, { note, signIn, ...parts }: Ho
       review: "changes",
       // They are read for each call, and the catalogue changes.
       get rules() {
-        return allowRules(options.allow, host?.catalogue);
+        if (!host) return [];
+        const named = namedTools(host);
+        return options.allow
+          .flatMap((pattern) => patternTools(pattern, named))
+          .map((pattern) => ({ decision: "allow" as const, ...pattern }));
       },
     },
     credentials: await openStorage(credentialsPlace(io, options.keychain), { note }),

@@ -138,6 +138,18 @@ test("--prompt advises no sign-in at a server that accepts only a token or a key
   expect(io.err()).not.toContain("login");
 });
 
+test("--prompt names the cause if a pattern of --allow matches a tool that the server may hide", async () => {
+  const { url } = await endpoint("Blue.");
+  const notes = await listen(notesServer().server, { port: 0 });
+  onTestFinished(() => notes.close());
+  const run = (pattern: string) =>
+    chat(["--model", "m", "--base-url", url, notes.url, "--prompt", "Name a colour.", "--allow", pattern]);
+  const { io } = await run("translate");
+  expect(io.err()).toContain('--allow "translate" matches no tool.');
+  expect(io.err()).toContain("A server can hide tools that need a model or answers of a user");
+  expect((await run("search")).io.err()).not.toContain("hide");
+});
+
 test("--prompt prints the answer, and stores the conversation", async () => {
   const { url } = await endpoint("Blue.");
   const model = ["--model", "m", "--base-url", url];

@@ -4,13 +4,17 @@ import { type ChatSetting, chatHost } from "./chat-host.ts";
 import { readOptionalStdin, readRequiredStdin } from "./read-stdin.ts";
 import { type ScriptSetting, runScript } from "./script/run-script.ts";
 import type { StartSetting } from "./servers/chat-servers.ts";
+import { namedTools } from "./servers/server-names.ts";
 import { retryText } from "./session/notices.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
-import { unmatchedPatterns } from "./servers/tool-names.ts";
 import { findMentions } from "./session/mentions.ts";
+import { unmatchedPatterns } from "../commands/arguments/tool-spellings.ts";
 import { ConversationSaver, restoredConversation } from "./session/conversation-saver.ts";
 import { withTarget } from "../targets/known-target.ts";
 import { UsageError } from "../terminal/io.ts";
+
+const needsUser =
+  "A server can hide tools that need a model or answers of a user, because --prompt asks nobody. A chat without --prompt offers them.";
 
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */
 export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise<number> {
@@ -32,8 +36,9 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
     await attachMentions(prompt, { host, conversation, signal: stop.signal });
     if (options.allow.length > 0) {
       await host.ready({ signal: stop.signal });
-      for (const text of unmatchedPatterns(options.allow, host.catalogue))
-        screen.noteParagraph(text, screen.err.style.yellow);
+      const texts = unmatchedPatterns(options.allow, namedTools(host));
+      for (const text of texts) screen.noteParagraph(text, screen.err.style.yellow);
+      if (texts.length > 0) screen.noteParagraph(needsUser, screen.err.style.dim);
     }
     const { exitCode } = await runScript({
       host,

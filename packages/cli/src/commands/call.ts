@@ -25,7 +25,14 @@ import { mayHide } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { requireValidArguments } from "./arguments/argument-problems.ts";
 import { toolArguments } from "./arguments/tool-arguments.ts";
-import { type NamedTools, isAllowed, similarTool, toolNamed, unmatchedPatterns } from "./arguments/tool-spellings.ts";
+import {
+  type NamedTool,
+  type NamedTools,
+  isAllowed,
+  similarTool,
+  toolsNamed,
+  unmatchedPatterns,
+} from "./arguments/tool-spellings.ts";
 
 const { sendAnswers, ...answers } = answerOptions;
 
@@ -88,7 +95,7 @@ async function call(typedCall: TypedCall, session: CallSession): Promise<void> {
   if (!callResult)
     throw new UsageError(
       `The server has no tool ${JSON.stringify(name)}.`,
-      named.tools.length === 0 ? mayHide : similarTool(name, named),
+      named.tools.length === 0 ? mayHide : similarTool(name, named.tools),
     );
   const result = { ...callResult, content: readContent(callResult.content) };
   if (result.isError) throw new ToolError(errorText(result), { result: callResult });
@@ -108,34 +115,41 @@ async function call(typedCall: TypedCall, session: CallSession): Promise<void> {
   }
 }
 
+interface ServerTool extends NamedTool {
+  readonly tool: Tool;
+}
+
+type ServerTools = NamedTools<ServerTool>;
+
 /** A tool of the server and the arguments of its call. */
 interface FoundCall {
-  readonly tool: Tool;
+  readonly tool: ServerTool;
   readonly args: readonly TypedArgument[];
-  readonly named: NamedTools;
+  readonly named: ServerTools;
 }
 
 /** Returns the tool with this name, and the tools that were listed. A tool with exactly this name ends the listing. */
 async function findTool(
   { name, names }: TypedCall,
   { client, request }: CallSession,
-): Promise<{ tool: Tool | undefined; named: NamedTools }> {
+): Promise<{ tool: ServerTool | undefined; named: ServerTools }> {
   const { capabilities, info } = client.server;
   if (!capabilities.tools) throw new UsageError("This server offers no tools.");
-  const tools: Tool[] = [];
-  const named = { servers: [...names, ...(info ? [info.name] : [])], tools };
+  const servers = [...names, ...(info ? [info.name] : [])];
+  const tools: ServerTool[] = [];
   for await (const tool of client.listTools(request)) {
-    tools.push(tool);
-    if (tool.name === name) return { tool, named };
+    tools.push({ name: tool.name, server: servers, tool });
+    if (tool.name === name) break;
   }
-  return { tool: toolNamed(name, named), named };
+  return { tool: toolsNamed(name, tools)[0], named: { servers, tools } };
 }
 
-async function callFound({ tool, args, named }: FoundCall, session: CallSession): Promise<CallToolResult> {
+async function callFound({ tool: found, args, named }: FoundCall, session: CallSession): Promise<CallToolResult> {
+  const { tool } = found;
   const values = toolArguments(tool, args);
   await requireValidArguments(tool, values);
   await noteUnmatched(named, session);
-  await confirmDestructive(tool, named, session);
+  await confirmDestructive(found, named, session);
   return session.client
     .callToolResult(tool.name, values, session.request)
     .catch((error: unknown) => uncheckedResult(error, session));
@@ -189,7 +203,8 @@ async function callHidden(typedCall: TypedCall, session: CallSession): Promise<C
 async function noteUnmatched({ servers, tools }: NamedTools, session: CallSession): Promise<void> {
   const { client, request, options, screen } = session;
   if (unmatchedPatterns(options.allow, { servers, tools }).length === 0) return;
-  const allTools = await client.listTools(request).all();
+  const listedTools = await client.listTools(request).all();
+  const allTools = listedTools.map((tool) => ({ name: tool.name, server: servers, tool }));
   for (const text of unmatchedPatterns(options.allow, { servers, tools: allTools })) screen.noteParagraph(text);
 }
 
@@ -199,13 +214,13 @@ async function noteUnmatched({ servers, tools }: NamedTools, session: CallSessio
  * The hint is a claim of the server, so this protects against accidents and not against a hostile server.
  */
 async function confirmDestructive(
-  tool: Tool,
-  { servers }: NamedTools,
+  found: ServerTool,
+  named: ServerTools,
   { options, questions }: CallSession,
 ): Promise<void> {
-  const { name, annotations } = tool;
+  const { name, annotations } = found.tool;
   if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
-  if (options.allow.some((pattern) => isAllowed(pattern, tool, servers))) return;
+  if (options.allow.some((pattern) => isAllowed(pattern, found, named))) return;
   const isConfirmed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
   if (isConfirmed) return;
   const cure =

@@ -22,15 +22,11 @@ import { commandHelp } from "./help.ts";
 
 export { helpPage } from "./help-topics.ts";
 
-/** Returns the words of a command line that starts with options, with its command first. Throws `UsageError` if they name none. */
-export function withCommandFirst(argv: readonly string[]): string[] {
+/** Returns the words of a command line that starts with options, with its command first. Undefined if they name none. */
+export function withCommandFirst(argv: readonly string[]): string[] | undefined {
   const end = argv.indexOf("--");
   const index = argv.findIndex((word, at) => declaredCommands.has(word) && (end === -1 || at < end));
-  if (index !== -1) return [argv[index]!, ...argv.slice(0, index), ...argv.slice(index + 1)];
-  throw new UsageError(
-    `Which command? ${JSON.stringify(argv[0])} is an option, and no command follows.`,
-    "Such as: mcparley list TARGET --json. mcparley help shows the commands.",
-  );
+  return index === -1 ? undefined : [argv[index]!, ...argv.slice(0, index), ...argv.slice(index + 1)];
 }
 
 /** Returns the error for an option that a command does not have, with the commands that have it. */
@@ -44,8 +40,12 @@ export function explainOption({ option }: UnknownOption, command: string): Unkno
  * The first Ctrl-C cancels the work and closes the connection. After a second one this function returns immediately,
  * with handles still open. The caller then ends the process.
  */
-export async function runClientCommand(name: string, argv: readonly string[], io: CommandIo): Promise<number> {
-  const command = clientCommands.get(name);
+export async function runClientCommand(
+  name: string | undefined,
+  argv: readonly string[],
+  io: CommandIo,
+): Promise<number> {
+  const command = clientCommands.get(name ?? "");
   const words = readWords(argv, command?.options ?? commonOptions);
   const json = hasOption(words, commonOptions.json) ? (command?.printsLines ? "line" : "document") : undefined;
   const facts: FailureFacts = {};
@@ -91,11 +91,16 @@ function inTime(error: unknown, { program, timeout = 0 }: FailureFacts, { reason
 }
 
 async function runCommand(
-  name: string,
+  name: string | undefined,
   words: Words,
   setting: Omit<CommandSetting, "options" | "targetOptions">,
 ): Promise<void> {
   const { screen, facts } = setting;
+  if (name === undefined)
+    throw new UsageError(
+      `Which command? ${JSON.stringify(words.options[0]?.word ?? words.positionals[0] ?? "--")} is an option, and no command follows.`,
+      "Such as: mcparley list TARGET --json. mcparley help shows the commands.",
+    );
   const command = clientCommands.get(name);
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, declaredCommands.keys()));

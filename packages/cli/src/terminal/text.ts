@@ -101,6 +101,11 @@ function wrapLine(line: string, width: number): string[] {
   return [...lines, prefix + words.join(" ")];
 }
 
+/** Breaks text at spaces into lines of at most `width` columns, and words that are longer within them. */
+export function brokenLines(text: string, width: number): string[] {
+  return wrap(text, width).flatMap((line) => breakLine(line, width));
+}
+
 type Mark = (text: string) => string;
 
 /** Colours text for a terminal. Every function returns the text unchanged if colours are off. */

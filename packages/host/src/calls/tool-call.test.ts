@@ -27,6 +27,11 @@ test.each([
   [new LocalError("timeout", "Increase `timeout.idle`."), 'The server "notes" did not answer within', true],
   [new LocalError("unauthorized", "401. Pass `auth`."), 'The server "notes" requires a sign-in', true],
   [
+    new LocalError("sign_in_required", "Set `headers`.", { data: { ...unavailable, hasSignIn: false } }),
+    "requires a token or a key in its configuration. Tell the user.",
+    false,
+  ],
+  [
     new LocalError("sign_in_required", "Call signIn().", { data: { ...unavailable, missingScopes: ["a", "b"] } }),
     "scopes that the user has not granted: a b.",
     false,

@@ -114,7 +114,7 @@ function uncheckedResult(error: Error): CallToolResult | undefined {
 function reasonForModel(server: string, error: Error): string {
   if (!(error instanceof LocalError)) return error.message;
   const subject = `The server ${JSON.stringify(server)}`;
-  const { server: unavailableServer, missingScopes, exitCode } = dataOf(error);
+  const { server: unavailableServer, missingScopes, exitCode, hasSignIn } = dataOf(error);
   const isUnavailable = unavailableServer !== undefined;
   const end = typeof exitCode === "number" ? `ended with code ${exitCode}` : "ended";
   switch (error.code) {
@@ -131,6 +131,7 @@ function reasonForModel(server: string, error: Error): string {
       return `${subject} did not answer within the time limit.`;
     case "unauthorized":
     case "sign_in_required":
+      if (hasSignIn === false) return `${subject} requires a token or a key in its configuration. Tell the user.`;
       return Array.isArray(missingScopes)
         ? `${subject} requires scopes that the user has not granted: ${missingScopes.join(" ")}.`
         : `${subject} requires a sign-in of the user. Tell the user.`;

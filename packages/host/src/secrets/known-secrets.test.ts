@@ -81,10 +81,19 @@ test.each(["temperature", "user_id", "hunter22", "customer-4711"])(
 );
 
 test("returns the same object if it has no secret", () => {
-  const secrets = knownSecrets().of("notes");
+  const all = knownSecrets();
+  const secrets = all.of("notes");
   secrets.add(token);
   const value = { list: [{ text: "none" }] };
   expect(secrets.withoutSecrets(value)).toBe(value);
+  const message = {
+    role: "user",
+    content: [
+      { type: "text", text: "Hello" },
+      { type: "text", text: "you", from: {} },
+    ],
+  };
+  expect(all.messageWithoutSecrets(message)).toBe(message);
 });
 
 test("hides the credentials that an authorization sends", async () => {

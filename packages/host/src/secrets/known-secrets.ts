@@ -117,17 +117,21 @@ export function knownSecrets(ownParts: OwnParts = noOwnParts): KnownSecrets {
   };
 }
 
-/** Returns a message without secrets. A user's message can have texts of servers, which have none of their server any more. */
+/**
+ * Returns a message without secrets. A user's message can have texts of servers, which have none of their server any more. Returns the same
+ * message if it has none.
+ */
 function filterMessage<T extends { readonly role: string; readonly content: unknown }>(
   message: T,
   { withoutSecrets, userTextWithoutSecrets }: Pick<SecretFilter, "withoutSecrets" | "userTextWithoutSecrets">,
 ): T {
   if (message.role !== "user") return withoutSecrets(message);
   if (!Array.isArray(message.content)) return userTextWithoutSecrets(message);
-  const content = message.content.map((part: unknown) =>
+  const parts: readonly unknown[] = message.content;
+  const content = parts.map((part) =>
     isObject(part) && part.from !== undefined ? withoutSecrets(part) : userTextWithoutSecrets(part),
   );
-  return { ...message, content };
+  return content.some((part, index) => part !== parts[index]) ? { ...message, content } : message;
 }
 
 type Secret = readonly [secret: string, forms: readonly string[]];

@@ -250,5 +250,8 @@ test("a server that only accepts a token or a key says so, and does not name a s
   await expect(server.connect()).rejects.toMatchObject({ cause: { code: "sign_in_required" } });
   expect(server.error).toMatchObject({ data: { hasSignIn: false } });
   expect(server.error?.message).toContain("names no authorization server to sign in at. Send it in a header.");
+  const use = await server.use(() => Promise.resolve()).catch((error: unknown) => error);
+  expect(use).toMatchObject({ code: "sign_in_required", data: { hasSignIn: false, safeToRepeat: true } });
+  expect((use as Error).message).not.toMatch(/sign-in|signIn/);
   await server.close();
 });

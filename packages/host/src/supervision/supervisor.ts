@@ -6,6 +6,7 @@ import { BackOff, stableTime } from "./back-off.ts";
 import { KnownLists, listCache } from "./known-lists.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
+import { isObject } from "@mcparley/internal/is-object";
 import type { ReadLists } from "./check-entries.ts";
 import type { SupervisedEntry, SupervisorSetting } from "./supervisor-setting.ts";
 import { ServerAuth, isSignInError } from "./server-auth.ts";
@@ -422,8 +423,16 @@ export class Supervisor {
     }
     const data = { ...safe, server: this.#entry.name };
     if (situation.state === "needs-sign-in") {
-      const message = `${subject} requires a sign-in. Call signIn() of the server. ${situation.error.message}`;
-      return new LocalError("sign_in_required", message, { data, cause: situation.error });
+      const { error } = situation;
+      // The message of a server that accepts only a token or a key has its cure.
+      const hasSignIn = !(error instanceof LocalError && isObject(error.data) && error.data.hasSignIn === false);
+      const message = hasSignIn
+        ? `${subject} requires a sign-in. Call signIn() of the server. ${error.message}`
+        : error.message;
+      return new LocalError("sign_in_required", message, {
+        data: hasSignIn ? data : { ...data, hasSignIn },
+        cause: error,
+      });
     }
     if (situation.state === "failed") {
       const { error } = situation;

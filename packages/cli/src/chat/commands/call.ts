@@ -1,11 +1,11 @@
 import type { CatalogueTool } from "@mcparley/host";
 import { Declined, type JsonObject } from "mcparley";
+import { argumentProblems, requireValidArguments } from "../../commands/arguments/argument-problems.ts";
 import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
 import { Reported, exitCodeOf } from "../../commands/connection/report-error.ts";
 import { showError } from "../session/show-error.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
-import { memberProblems } from "../../terminal/questions/member-problems.ts";
 import type { Suggest } from "../../terminal/questions/prompter.ts";
 import { resolveReference, typesOf } from "../../commands/arguments/schema-types.ts";
 import { summarizeArguments } from "../../commands/output/schema-summary.ts";
@@ -29,6 +29,7 @@ export const callCommand: ChatCommand = {
     const typedArguments = await readArguments(words, sourcesOf(chat.io));
     const isAsked = words.length === 0 && chat.isAttended;
     const args = isAsked ? await askArguments(tool, chat) : toolArguments(tool.tool, typedArguments);
+    await requireValidArguments(tool.tool, args);
     await callByUser(tool, args, chat);
   },
   suggest: (words, chat) => (words.includes(" ") ? undefined : wordMenu(words, toolEntries(chat))),
@@ -47,7 +48,7 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
   const { required: _, ...schemaOfOne } = schema;
   const check = (argument: string, text: string): Promise<string[]> => {
     const value = toolArguments({ ...tool, inputSchema: { ...schemaOfOne, type: "object" } }, [typed(argument, text)]);
-    return memberProblems(schema, value, argument);
+    return argumentProblems(schema, value, argument);
   };
   const answers = await askValues(values, { title: `Arguments of ${name}`, suggestFor, check }, chat);
   return toolArguments(

@@ -1,12 +1,12 @@
 import type { Catalogue, CatalogueResource, CatalogueTemplate, CatalogueTool } from "@mcparley/host";
 import { printable, printableJson } from "mcparley";
+import { similarTool, toolsNamed } from "../../commands/arguments/tool-spellings.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { type Offer, showOffer, showToolLines } from "../../commands/output/show-list.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
 import type { Chat } from "../session/chat.ts";
 import { findMentions, mentionText } from "../session/mentions.ts";
-import { similarTool, toolsNamed } from "../servers/tool-names.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
 
 /** Shows the tools of all servers, or the definition of one. */
@@ -125,7 +125,7 @@ export function toolEntries({ host }: Chat): { value: string; detail: string }[]
 /** Finds a tool by its name in any spelling. Throws `UsageError` if there is none, or if several servers have one with this name. */
 export async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
   const matches = await findWhenReady(chat, (catalogue) => {
-    const tools = toolsNamed(name, catalogue);
+    const tools = toolsNamed(name, catalogue.tools);
     return tools.length > 0 ? tools : undefined;
   });
   const [tool, ...otherTools] = matches ?? [];
@@ -139,7 +139,7 @@ export async function findTool(name: string, chat: Chat): Promise<CatalogueTool>
 
 /** Returns a similar name, and the cure for a tool that a server hides. */
 function hintFor(name: string, { host, signInServers }: Chat): string {
-  const hint = similarTool(name, host.catalogue);
+  const hint = similarTool(name, host.catalogue.tools);
   const ready = signInServers.filter((server) => host.servers.get(server)?.state === "ready");
   // The name can begin with that of the server.
   const server = ready.find((one) => name.startsWith(one)) ?? ready[0];

@@ -1,8 +1,8 @@
 import { type JsonObject, printableJson } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
+import { argumentProblems } from "../../commands/arguments/argument-problems.ts";
 import { JsonSyntaxError, parseJsonWithComments } from "../../terminal/json.ts";
 import type { Talk } from "../../terminal/questions/choose.ts";
-import { memberProblems } from "../../terminal/questions/member-problems.ts";
 import { remarkLines } from "../../terminal/questions/dialog.ts";
 import { type Excerpt, exactLines, excerpt, gutter } from "../../terminal/questions/server-text.ts";
 import type { View } from "../../terminal/screen.ts";
@@ -52,7 +52,7 @@ export async function editJson(
     const input = await prompter.ask("JSON > ", { initial, isMultiline: true });
     if (input.trim() === "") return undefined;
     const object = readObject(input);
-    const problems = typeof object === "string" ? [object] : await memberProblems(schema, object);
+    const problems = typeof object === "string" ? [object] : await argumentProblems(schema, object);
     if (typeof object !== "string" && problems.length === 0) return object;
     prompter.say(remarkLines(problems, view).join("\n"));
     initial = input;

@@ -1,4 +1,6 @@
 import { basename, extname } from "node:path";
+import type { Host } from "@mcparley/host";
+import type { NamedTools } from "../../commands/arguments/tool-spellings.ts";
 import type { Target } from "../../targets/target.ts";
 import { readRunner } from "../../targets/package-runner.ts";
 
@@ -88,4 +90,9 @@ function fileName(path: string): string {
 export function usableName(name: string): string {
   const text = name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-").replaceAll(/^[-_.]+|[-_.]+$/g, "");
   return Array.from(text).slice(0, longest).join("") || "server";
+}
+
+/** Returns the names of the servers and tools of a host. */
+export function namedTools({ servers, catalogue }: Host): NamedTools {
+  return { servers: [...servers.keys()], tools: catalogue.tools };
 }

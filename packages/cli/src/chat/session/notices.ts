@@ -1,12 +1,13 @@
 import type { CatalogueChange, Host, HostEvent, HostServer } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
+import { unmatchedPatterns } from "../../commands/arguments/tool-spellings.ts";
 import { withOptionNames } from "../../targets/option-names.ts";
 import { hasNoSignIn, tokenOption } from "../../targets/sign-in/refused-access.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
+import { namedTools } from "../servers/server-names.ts";
 import type { ServerOutputs } from "../servers/server-outputs.ts";
 import type { Chat } from "./chat.ts";
-import { unmatchedPatterns } from "../servers/tool-names.ts";
 
 interface NoticeSetting {
   /** The lowest level of log messages that are shown. */
@@ -31,7 +32,7 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
     if (!chat) return;
     if (!hasCheckedPatterns && isSettled(chat.host)) {
       hasCheckedPatterns = true;
-      const texts = unmatchedPatterns(allow, chat.host.catalogue);
+      const texts = unmatchedPatterns(allow, namedTools(chat.host));
       for (const text of texts) chat.terminal.note(chat.view.style.yellow(paragraph(visibleLine(text), chat.view)));
     }
     if (event.type === "server") {

@@ -16,23 +16,37 @@ const maxProblems = 5;
  * cannot be checked are accepted, because the server checks them.
  */
 export async function requireValidArguments({ name, inputSchema }: Tool, args: JsonObject): Promise<void> {
-  const issues = await validateJson(inputSchema, args).catch(() => []);
+  const issues = await issuesOf(inputSchema, args);
   const [first] = issues;
   if (!first) return;
-  // The alternatives of `anyOf` have the same path. The first problem of a path is the one of the whole value.
-  const differentIssues = issues.filter(({ path }, index) => issues.findIndex((one) => one.path === path) === index);
-  const problems = differentIssues.slice(0, maxProblems).map((issue) => describeIssue(issue, args));
-  const note = differentIssues.length > maxProblems ? `; and ${differentIssues.length - maxProblems} more` : "";
   throw new UsageError(
-    `The arguments do not match the schema of the tool ${JSON.stringify(name)}: ${problems.join("; ")}${note}.`,
+    `The arguments do not match the schema of the tool ${JSON.stringify(name)}: ${describeIssues(issues, args).join("; ")}.`,
     cureFor(first, args, inputSchema),
   );
+}
+
+/** Returns a sentence for each member that does not match a schema. `member` limits them to one member. */
+export async function argumentProblems(schema: JsonObject, args: JsonObject, member?: string): Promise<string[]> {
+  const issues = await issuesOf(schema, args);
+  const isConcerned = ({ path }: ValidationIssue): boolean => member === undefined || pointerKeys(path)[0] === member;
+  return describeIssues(issues.filter(isConcerned), args).map((problem) => `${problem}.`);
+}
+
+/** Returns the first problem of each member. The problems of the alternatives of `anyOf` follow that of the whole value. */
+async function issuesOf(schema: JsonObject, args: JsonObject): Promise<ValidationIssue[]> {
+  const issues = await validateJson(schema, args).catch(() => []);
+  return issues.filter(({ path }, index) => issues.findIndex((one) => one.path === path) === index);
+}
+
+function describeIssues(issues: readonly ValidationIssue[], args: JsonObject): string[] {
+  const problems = issues.slice(0, maxProblems).map((issue) => describeIssue(issue, args));
+  return issues.length > maxProblems ? [...problems, `and ${issues.length - maxProblems} more`] : problems;
 }
 
 /** Returns the member, its value and the problem, such as `limit is "x", and must be integer, not string`. */
 function describeIssue({ path, message }: ValidationIssue, args: JsonObject): string {
   const keys = pointerKeys(path);
-  if (keys.length === 0) return message;
+  if (keys.length === 0) return `the object ${message}`;
   const value = JSON.stringify(valueAt(args, keys)) ?? "undefined";
   const shownValue = value.length > 40 || message.startsWith("is ") ? " " : ` is ${value}, and `;
   return `${memberName(keys)}${shownValue}${message}`;

@@ -74,6 +74,13 @@ describe("--allow", () => {
     expect(io.err()).toContain(`--allow "${pattern}" matches no tool. ${hint}`);
   });
 
+  test.each(["my*", "m*e", "my-db", "own*"])(
+    "%s does not allow by the start of a name of the server",
+    async (pattern) => {
+      expect((await call("my-db", "wipe", "--allow", pattern)).code).toBe(7);
+    },
+  );
+
   test("of another tool has no warning, and does not allow this one", async () => {
     const { code, io } = await call("my-db", "wipe", "--allow", "odd");
     expect(code).toBe(7);

@@ -1,6 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createServer, tool } from "mcparley/server";
 import { runClientCommand } from "../run.ts";
+import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { exampleServer } from "../testing/example-server.ts";
 import { type FakeOptions, fakeIo, runWith } from "../testing/fake-io.ts";
 
@@ -11,6 +14,17 @@ function book(answers: string[], options: FakeOptions = {}, more = ""): ReturnTy
   const line = `call ${url} book${more}`;
   return runWith({ server, terminal: true, answers, env: { NO_COLOR: "1" }, ...options }, line);
 }
+
+test("a question of a configured server names its entry, at the terminal and in the note of an answer", async () => {
+  const cwd = await temporaryFolder();
+  writeFileSync(join(cwd, "mcp.json"), '{"mcpServers":{"travel":{"command":"node","args":["s.mjs"]}}}');
+  const options = { server, cwd, env: { HOME: cwd, NO_COLOR: "1" } };
+  const asked = await runWith({ ...options, terminal: true, answers: ["/decline"] }, "call travel book --trust");
+  expect(asked.io.err()).toContain('travel ("Example") asks in tools/call "book":');
+  const line = "call travel book --trust --answer meal=v --send-answers";
+  expect((await runWith(options, line)).io.err()).toContain(' of travel ("Example") with ');
+  expect((await runWith(options, "call travel book --trust")).io.err()).toContain('travel ("Example")');
+});
 
 describe("forms at the terminal", () => {
   test("are asked field by field, shown as a whole, and sent if the user agrees", async () => {

@@ -34,6 +34,8 @@ export interface Questions {
 
 /** The terminal of the questions, and the answers of the command line. */
 interface Setting extends TalkSetting {
+  /** The name of the server in its configuration. Default: questions name its program or its URL. */
+  readonly serverName?: string | undefined;
   readonly options: Pick<ConnectionOptions, "noInput" | "answer" | "sample" | "sendAnswers">;
 }
 
@@ -46,7 +48,8 @@ export function createQuestions(setting: Setting): Questions {
   const onUnanswered = (question: UnansweredQuestion): void => void unansweredQuestions.push(question);
   const asking = { ...setting, canAsk, onUnanswered };
   return {
-    elicit: (question, asker) => {
+    elicit: (question, source) => {
+      const asker = { ...source, target: setting.serverName ?? source.target };
       if (question.mode === "url") return elicitUrl(question, asker, asking);
       for (const name of Object.keys(question.requestedSchema.properties)) askedNames.add(name);
       return elicitForm(question, asker, asking);

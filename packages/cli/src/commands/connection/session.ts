@@ -173,7 +173,7 @@ export async function openSession<V extends ConnectionOptions>(
   const logLevel = options.logLevel ?? (verbose ? "debug" : undefined);
   // With `--timeout`, the limit of the command ends first. These remain for `watch`, whose command has no limit after its start.
   const limits = timeout === undefined ? {} : { timeout: { idle: 2 * timeout, total: 2 * timeout } };
-  const questions = createQuestions(setting);
+  const questions = createQuestions({ ...setting, serverName: target.origin?.name });
   const request = {
     signal: stop.signal,
     logLevel: logLevel ?? usualLogLevel,

@@ -30,9 +30,10 @@ test("a prompt of more than half of the width leaves the next rows to the text",
 
 test("a prompt that leaves no room has rows of its own", () => {
   expect(rowsOf("A very long question? ", "yes")).toEqual({
-    rows: ["A very long question", "? ", "yes"],
+    rows: ["A very long", "question?", "yes"],
     cursor: { row: 2, column: 3 },
   });
+  expect(rowsOf(`${"x".repeat(25)}? `, "y").rows).toEqual(["x".repeat(20), "xxxxx?", "y"]);
 });
 
 test("shows the rows around the cursor", () => {

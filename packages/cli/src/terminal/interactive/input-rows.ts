@@ -1,5 +1,5 @@
 import { printable } from "mcparley";
-import { breakLine, widthOf } from "../text.ts";
+import { breakLine, brokenLines, widthOf } from "../text.ts";
 
 /** Text on the rows of a terminal, with a cursor. */
 export interface Rows {
@@ -42,7 +42,7 @@ export function inputRows({ prompt, text, cursor }: InputText, columns: number, 
     return isFirst && isBeside ? prompt + row : " ".repeat(isFirst ? 0 : indent) + row;
   });
   const column = position.column + (position.row === 0 ? start : indent);
-  const promptRows = isBeside ? [] : layOut(prompt, room, room);
+  const promptRows = isBeside ? [] : brokenLines(prompt.trimEnd(), room);
   return {
     rows: [...promptRows, ...visibleRows],
     cursor: { row: position.row - firstRow + promptRows.length, column },

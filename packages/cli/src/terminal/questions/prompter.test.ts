@@ -33,6 +33,20 @@ describe("openPrompter", () => {
   });
 });
 
+test.each([
+  [40, 'The tool "wipe" may make destructive\nchanges. Call it? [y]es or [n]o? '],
+  [56, 'The tool "wipe" may make destructive changes. Call it?\n[y]es or [n]o? '],
+  [80, 'The tool "wipe" may make destructive changes. Call it? [y]es or [n]o? '],
+])("a question is broken at spaces in %i columns", async (columns, rows) => {
+  const io = fakeIo({ terminal: true });
+  Object.assign(io.stdin, { isTTY: true, setRawMode: () => {} });
+  const prompter = openPrompter({ ...io, columns: () => columns }, new AbortController().signal, () => {});
+  onTestFinished(() => prompter.close());
+  prompter.ask('The tool "wipe" may make destructive changes. Call it? [y]es or [n]o? ').catch(() => {});
+  await io.seen("[n]o? ");
+  expect(io.err()).toContain(rows);
+});
+
 /** Returns a terminal in which nothing is typed, with a clock that the test moves. */
 function openTerminal() {
   const clock = manualClock();

@@ -7,6 +7,7 @@ import { withAnySignal } from "../abort.ts";
 import type { CommandIo } from "../io.ts";
 import type { Screen } from "../screen.ts";
 import type { Stop } from "../stop.ts";
+import { brokenLines, widthOf } from "../text.ts";
 import { KeyGuard } from "./key-guard.ts";
 import { type KeyEvent, isInterrupt, pasteModeOff, pasteModeOn, readKeys } from "./keys.ts";
 
@@ -76,7 +77,7 @@ export function openPrompter(
     say: (text) => writeText(io.stderr, `${text}\n`),
     ask: (prompt, { initial } = {}) => {
       if (signal.aborted) return Promise.reject(new Dismissed());
-      lines.setPrompt(forTerminal(prompt));
+      lines.setPrompt(forTerminal(withRows(prompt, io.columns())));
       if (!answers.hasEnded) ask(initial);
       return answers.next();
     },
@@ -85,6 +86,12 @@ export function openPrompter(
       lines.close();
     },
   };
+}
+
+/** Returns a prompt that the terminal does not break within a word. Its last row leaves one column for the answer. */
+function withRows(prompt: string, columns: number | undefined): string {
+  if (columns === undefined || widthOf(prompt) < columns) return prompt;
+  return `${brokenLines(prompt.trimEnd(), Math.max(columns - 2, 10)).join("\n")} `;
 }
 
 /** The lines of a pipe or of a terminal, one of which answers a question. */

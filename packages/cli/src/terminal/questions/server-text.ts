@@ -1,12 +1,15 @@
 import { printable } from "mcparley";
 import type { View } from "../screen.ts";
-import { breakLine, cut, visibleLine, widthOf, wrap } from "../text.ts";
+import { breakLine, brokenLines, cut, visibleLine, widthOf } from "../text.ts";
 
 /** Stands before each line of a text that somebody else wrote, so that it cannot look like a line of this command. */
 export const gutter = "  │ ";
 
 /** Maximum columns of a text. */
 const widest = 120;
+
+/** Minimum columns of a text beside its prefix. */
+const leastColumns = 10;
 
 /** Maximum columns of a name or a title. The end of a longer one is replaced by "…". */
 const longest = 240;
@@ -21,7 +24,7 @@ export const maxLines = 40;
  * only this command writes.
  */
 export function serverLines(text: string, view: View, prefix: string = gutter): string[] {
-  const lines = brokenLines(printable(text).trim(), columnsOf(view) - widthOf(prefix));
+  const lines = brokenLines(printable(text).trim(), Math.max(columnsOf(view) - widthOf(prefix), leastColumns));
   return lines.map((line) => (prefix + line).trimEnd());
 }
 
@@ -30,7 +33,7 @@ export function serverLines(text: string, view: View, prefix: string = gutter): 
  * removed: not even spaces at a break.
  */
 export function exactLines(text: string, view: View, prefix: string): string[] {
-  const columns = Math.max(columnsOf(view) - widthOf(prefix), 10);
+  const columns = Math.max(columnsOf(view) - widthOf(prefix), leastColumns);
   const lines = printable(text).split("\n");
   return lines.flatMap((line) => breakLine(line, columns)).map((line) => prefix + line);
 }
@@ -38,7 +41,7 @@ export function exactLines(text: string, view: View, prefix: string): string[] {
 /** Returns a line of this command, broken at the width. `safe` can have colours; texts of servers in it are made safe. */
 export function ownLines(safe: string, view: View, indents: readonly [string, string] = ["", "  "]): string[] {
   const [first, next] = indents;
-  const lines = brokenLines(safe, columnsOf(view) - Math.max(widthOf(first), widthOf(next)));
+  const lines = brokenLines(safe, Math.max(columnsOf(view) - Math.max(widthOf(first), widthOf(next)), leastColumns));
   return lines.map((line, index) => (index === 0 ? first : next) + line);
 }
 
@@ -95,9 +98,4 @@ export function excerpt(lines: readonly string[], { style }: View, most: number 
 
 function columnsOf({ width }: View): number {
   return Math.min(width, widest);
-}
-
-function brokenLines(safe: string, width: number): string[] {
-  const columns = Math.max(width, 10);
-  return wrap(safe, columns).flatMap((line) => breakLine(line, columns));
 }
