@@ -25,7 +25,7 @@ test.each<[string, JsonObject, JsonObject]>([
   ["the arguments", { name: "t", arguments: null }, { name: "t" }],
   [
     "members of _meta",
-    { _meta: { progressToken: null, "com.example/a": null, "com.example/b": 1 } },
+    { _meta: { progressToken: null, traceparent: null, "ui/resourceUri": null, [metaKey]: null, "com.example/b": 1 } },
     { _meta: { "com.example/b": 1 } },
   ],
   ["an empty array as _meta", { _meta: [] }, { _meta: {} }],
@@ -66,6 +66,11 @@ test.each<[string, JsonObject, JsonObject]>([
     { inputResponses: { a: { action: "accept" } } },
   ],
   [
+    "input responses whose keys are names of other members",
+    { inputResponses: { data: { action: "accept", _meta: null }, _meta: { roots: null } } },
+    { inputResponses: { data: { action: "accept" }, _meta: {} } },
+  ],
+  [
     "items of lists",
     { messages: [{ role: "user", content: { type: "text", text: "a", annotations: null } }] },
     { messages: [{ role: "user", content: { type: "text", text: "a" } }] },
@@ -102,7 +107,26 @@ test.each<[string, JsonObject]>([
   ["the settings of a provider", { metadata: { a: null } }],
   [
     "metadata of an author",
-    { _meta: { "com.example/a": { b: null }, "com.example/c": [], "com.example/d": [{ e: null }] } },
+    {
+      _meta: {
+        "com.example/a": { b: null },
+        "com.example/c": [],
+        "com.example/d": [{ e: null }],
+        "com.example/f": null,
+      },
+    },
+  ],
+  [
+    "the answer to a form, whose fields have names of other members",
+    { action: "accept", content: { capabilities: [], input: [], properties: [], annotations: [] } },
+  ],
+  [
+    "the answer to a form whose key is the name of another member",
+    { inputResponses: { capabilities: { action: "accept", content: { sizes: [] } } } },
+  ],
+  [
+    "a form whose key is the name of another member",
+    { inputRequests: { capabilities: { params: { requestedSchema: { required: [] } } } } },
   ],
   [
     "settings of extensions",
