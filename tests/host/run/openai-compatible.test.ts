@@ -138,7 +138,9 @@ test("calls tools of two servers in several steps, with edited arguments and a f
       const started = run("Send the state of the orders.");
       const events = await eventsOf(started);
       const end = await started.finished;
-      expect([end.reason, end.usage]).toEqual(["answered", { inputTokens: 30, outputTokens: 15 }]);
+      const tokens = { inputTokens: 30, outputTokens: 15 };
+      const usage = { ...tokens, origins: [{ model: "local.chat/test-model", ...tokens }] };
+      expect([end.reason, end.usage]).toEqual(["answered", usage]);
       expect(approved.map(({ server, arguments: args }) => [server, args])).toEqual([
         ["mail", { to: "bob@example.com", text: "Open." }],
       ]);

@@ -125,7 +125,7 @@ test("requests the scopes that a call requires with the next sign-in, and serves
   await signIn();
   for (let call = 1; call <= 3; call++) {
     expect(await textOf(host, "notes__write")).toBe(
-      'failed: Server "notes" requires scopes that the user has not granted: notes:write. Call signIn() of the server.',
+      'failed: The server "notes" requires scopes that the user has not granted: notes:write.',
     );
   }
   expect(host.servers.get("notes")?.state).toBe("ready");

@@ -342,6 +342,27 @@ describe("secrets of several servers", () => {
     }
   });
 
+  test.each([
+    "AKIAQYLPMN5HFIZRXDTE",
+    "9b2f1c34-5a6b-4c7d-8e9f-aabbccddeeff",
+    "glpat-AbXkEfGqIjKzMnOpQrSt",
+    "sk-proj-abcdefghijklmnop7qrstuv",
+  ])("the random value %s is removed from the texts of other servers", (value) => {
+    const secrets = knownSecrets();
+    secrets.of("files").addFrom({ command: "x", env: { API_KEY: value } });
+    expect(secrets.of("other").withoutSecrets(`<${value}>`)).toBe("<[redacted]>");
+    expect(secrets.withoutSecrets(`<${value}>`)).toBe("<[redacted]>");
+  });
+
+  test.each(["getUserAccountSettings", "my-project-prod-2024-config", "https://login2.example.com/oauth/v2/token"])(
+    "the value %s of the configuration, which is not random, changes no text of another server",
+    (value) => {
+      const secrets = knownSecrets();
+      secrets.of("files").addFrom({ command: "x", env: { AUTH_NAME: value } });
+      expect(secrets.of("other").withoutSecrets(`<${value}>`)).toBe(`<${value}>`);
+    },
+  );
+
   test("another value of the configuration is removed from the texts of its server only", () => {
     const secrets = knownSecrets();
     secrets.of("files").addFrom({ command: "x", env: { DB_PASSWORD: "hunter22" } });
@@ -374,6 +395,8 @@ test.each([
   ["pässw0rt", true],
   ["correct horse battery staple", true],
   ["qwlkejrhtzmxncbvqpwoei", true],
+  ["abcdefghijklmnop", true],
+  ["authentication", false],
   ["kQzXvBnMlPo", true],
   ["p@ssword", true],
   ["!?!?!?", true],
@@ -382,6 +405,20 @@ test.each([
   secrets.addFrom({ command: "x", env: { PGPASSWORD: value } });
   secrets.add(value);
   expect(secrets.withoutSecrets(`<${value}>`)).toBe(isSecret ? "<[redacted]>" : `<${value}>`);
+});
+
+test.each([
+  ["postgres://ann:postgres@db/o", "postgres://ann[redacted]db/o"],
+  ["PGPASSWORD=postgres psql", "PG[redacted] psql"],
+  ["password=postgres user=ann", "[redacted] user=ann"],
+  ['{"user":"ann","password":"postgres"}', '{"user":"ann",[redacted]}'],
+  ['{ "password": "postgres" }', "{ [redacted] }"],
+  ["The postgres server stores passwords.", "The postgres server stores passwords."],
+])("a password that is an ordinary word is removed where the text shows that it is one: %s", (text, expected) => {
+  const secrets = knownSecrets();
+  secrets.of("notes").addFrom({ command: "x", args: ["postgres://ann:postgres@db/o"] });
+  expect(secrets.of("notes").withoutSecrets(text)).toBe(expected);
+  expect(secrets.of("other").withoutSecrets(text)).toBe(text);
 });
 
 describe("names and URIs with a secret", () => {
@@ -437,6 +474,33 @@ test("hides a secret in the stack of an error whose message has none", () => {
   const hidden = secrets.withoutSecrets(error);
   expect(hidden.stack).toBe("Error: failed\n    at file:///srv/[redacted]/server.js:1:1");
   expect(hidden.message).toBe("failed");
+});
+
+test.each<[string, () => Error]>([
+  ["one of the errors of an AggregateError", () => new AggregateError([new Error(token)], "m")],
+  [
+    "an AggregateError without a message, as a cause",
+    () => new Error("m", { cause: new AggregateError([new Error(token)]) }),
+  ],
+  ["a hidden member", () => Object.defineProperty(new Error("m"), "sent", { value: token, enumerable: false })],
+  ["a URL", () => Object.assign(new Error("m"), { url: new URL(`https://example.com/?key=${token}`) })],
+])("hides a secret in an error: %s", (_, makeError) => {
+  const secrets = knownSecrets().of("notes");
+  secrets.add(token);
+  const error = makeError();
+  const hidden = secrets.withoutSecrets(error);
+  expect(inspect(hidden, { depth: 9, showHidden: true })).not.toContain(token);
+  expect(hidden).toBeInstanceOf(error.constructor);
+  expect(inspect(error, { depth: 9, showHidden: true })).toContain(token);
+});
+
+test("keeps the code of a DOMException, and that hidden members are hidden", () => {
+  const secrets = knownSecrets().of("notes");
+  secrets.add(token);
+  expect(secrets.withoutSecrets(new DOMException(token, "AbortError")).code).toBe(20);
+  const hidden = secrets.withoutSecrets(new AggregateError([new Error(token)], "m"));
+  expect(hidden.errors).toMatchObject([{ message: "[redacted]" }]);
+  expect(Object.keys(hidden)).toEqual([]);
 });
 
 test.each([5_000, 100_000])("reads a value of %i levels without exhausting the stack", (levels) => {

@@ -4,7 +4,7 @@ import { isObject } from "@mcparley/internal/is-object";
 import type { ModelSetting } from "../model/language-model.ts";
 import { uniqueNames } from "../values/map-texts.ts";
 import type { ServerTarget, SecretFilter, WithoutSecrets } from "../values/types.ts";
-import { secretForms } from "./secret-forms.ts";
+import { namedForms, secretForms } from "./secret-forms.ts";
 import { type FilterPatterns, type OwnParts, createFilter } from "./secret-filter.ts";
 import { SecretPattern } from "./secret-pattern.ts";
 import { secretsOf } from "./secrets-of-target.ts";
@@ -24,7 +24,8 @@ const MAX_ORIGINALS = 10_000;
  *
  * A secret is removed from the texts of the server to which it belongs, and from the texts of the user. A server that chooses its tokens
  * can so change no text of another server. A random value of the configuration, which no server chooses, is removed from all texts. A value
- * of ordinary words is removed from none, because ordinary texts contain it. Only random values are removed from names of members.
+ * of ordinary words is removed from none, because ordinary texts contain it, unless the text shows that it is a password. Only random
+ * values are removed from names of members.
  */
 export interface KnownSecrets extends SecretFilter {
   /** Adds the credentials that the providers of models send in their headers, as far as they show them. They belong to all texts. */
@@ -158,11 +159,12 @@ class SecretSet {
   }
 
   addConfigured(secret: string): void {
-    this.#remember(secret, this.#configured);
+    const formsOf = isOrdinary(secret.trim()) ? namedForms : secretForms;
+    this.#remember(secret, { secrets: this.#configured, formsOf });
   }
 
   add(secret: string): void {
-    if (!this.#remember(secret, this.#changing)) return;
+    if (isOrdinary(secret.trim()) || !this.#remember(secret, { secrets: this.#changing, formsOf: secretForms })) return;
     let forms = [...this.#changing.values()].reduce((sum, { length }) => sum + length, 0);
     for (const [oldest, { length }] of this.#changing) {
       if (forms <= MAX_FORMS) break;
@@ -172,20 +174,22 @@ class SecretSet {
   }
 
   /** Returns whether the secret is new. Each request with a token comes here. */
-  #remember(secret: string, secrets: Map<string, readonly string[]>): boolean {
+  #remember(
+    secret: string,
+    { secrets, formsOf }: { secrets: Map<string, readonly string[]>; formsOf: (value: string) => readonly string[] },
+  ): boolean {
     const value = secret.trim();
     if (value.length < MIN_LENGTH) return false;
     const knownForms = secrets.get(value);
-    if (!knownForms && isOrdinary(value)) return false;
     secrets.delete(value);
-    secrets.set(value, knownForms ?? secretForms(value));
+    secrets.set(value, knownForms ?? formsOf(value));
     if (!knownForms) this.#onNew();
     return !knownForms;
   }
 }
 
-/** A word in one of the usual spellings, or a short number. */
-const wordForm = /^(?:\p{Lu}?[\p{Ll}\p{Lo}]{1,19}|\p{Lu}{1,19}|\d{1,4})$/u;
+/** A word of at most 15 letters in one of the usual spellings, or a short number. Passwords for applications often have 16 letters. */
+const wordForm = /^(?:\p{Lu}?[\p{Ll}\p{Lo}]{1,14}|\p{Lu}{1,15}|\d{1,4})$/u;
 
 /**
  * Whether a value has only words, such as `postgres`, `read-only` or `/etc/keys/server.pem`. A password of four or more words is no ordinary
@@ -196,10 +200,20 @@ function isOrdinary(value: string): boolean {
   return words.length > 0 && words.every((word) => wordForm.test(word)) && (words.length < 4 || /[\\/]/.test(value));
 }
 
-/** Whether a value has a long part of mixed letters and digits, which no ordinary text contains by chance. */
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Whether a value is random: a UUID, or one with a long part that no ordinary text contains by chance. */
 function isRandom(value: string): boolean {
-  const parts = value.split(/[^A-Za-z\d]+/);
-  return parts.some((part) => part.length >= 12 && /\d[A-Za-z]+\d/.test(part));
+  return uuid.test(value) || value.split(/[^A-Za-z\d]+/).some(isRandomPart);
+}
+
+/** Whether letters and digits are mixed, or uppercase and lowercase letters more often than in a name of several words. */
+function isRandomPart(part: string): boolean {
+  if (part.length < 12) return false;
+  if (/\d[A-Za-z]+\d/.test(part)) return true;
+  if (part.length < 16) return false;
+  const changesOfCase = part.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0;
+  return (/\d/.test(part) && /[A-Za-z]/.test(part)) || changesOfCase * 5 >= part.length * 2;
 }
 
 /** Returns a list without secrets, and stores the original names and URIs of its entries, by which they are called. */

@@ -49,12 +49,19 @@ export function createFilter({ isName, texts }: OwnParts, patternsNow: () => Fil
   /** Errors contain other errors as causes and members. Those below the maximum are left out. */
   const filterOf = (levels: number): WithoutSecrets => {
     const instance = (value: object): unknown => {
+      if (value instanceof URL) return urlWithoutSecrets(value, text);
       if (!(value instanceof Error)) return value;
       return levels === 0 ? undefined : errorWithoutSecrets(value, filterOf(levels - 1));
     };
     return (value) => mapTexts(value, { text, name: nameOf, member: memberOf, instance });
   };
   return filterOf(MAX_ERRORS);
+}
+
+/** Returns the URL, or its text without secrets, which need not be a URL. */
+function urlWithoutSecrets(url: URL, withoutSecrets: (text: string) => string): URL | string {
+  const redaction = withoutSecrets(url.href);
+  return redaction === url.href ? url : redaction;
 }
 
 /**
@@ -70,16 +77,20 @@ function errorWithoutSecrets(error: Error, withoutSecrets: WithoutSecrets): Erro
   const members = withoutSecrets(original);
   const cause = withoutSecrets(error.cause);
   if (message === error.message && stack === error.stack && members === original && cause === error.cause) return error;
-  const copy = new Error(message);
-  for (const [name, value] of Object.entries({ ...members, name: error.name, stack, cause })) {
-    if (value !== undefined) Object.defineProperty(copy, name, { value, writable: true, configurable: true });
+  const { name } = error;
+  // The getters of a `DOMException` throw for other objects.
+  const copy = error instanceof DOMException ? new DOMException(message, name) : new Error(message);
+  for (const [member, value] of Object.entries({ ...members, name, stack, cause })) {
+    if (value !== undefined) Object.defineProperty(copy, member, { value, writable: true, configurable: true });
   }
   // Callers distinguish errors by their class.
   return Object.setPrototypeOf(copy, Object.getPrototypeOf(error) as object) as Error;
 }
 
-/** Returns the members of an error besides those that every error has. */
+/** Returns the members of an error besides those that every error has. Those of an `AggregateError` are not enumerable. */
 function membersOf(error: Error): Record<string, unknown> {
-  const names = Object.keys(error).filter((name) => !["message", "stack", "cause", "name"].includes(name));
+  const names = Object.getOwnPropertyNames(error).filter((name) => !standardMembers.has(name));
   return Object.fromEntries(names.map((name) => [name, (error as unknown as Record<string, unknown>)[name]]));
 }
+
+const standardMembers: ReadonlySet<string> = new Set(["message", "stack", "cause", "name"]);

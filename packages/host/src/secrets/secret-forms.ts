@@ -9,6 +9,16 @@ export function secretForms(secret: string): string[] {
   return [...new Set([secret, percent, lowerCase, json, whole, standardBase64(whole), ...base64])];
 }
 
+/** Returns the texts that show that a word is a password: in a URL, behind a name, and in JSON. */
+export function namedForms(word: string): string[] {
+  const json = JSON.stringify(word);
+  return [
+    `:${encodeURIComponent(word)}@`,
+    ...["password=", "PASSWORD=", "password: "].map((name) => `${name}${word}`),
+    ...['"password":', '"password": '].map((name) => `${name}${json}`),
+  ];
+}
+
 /**
  * Returns the base64 of a secret inside of a longer text, such as `user:secret`. It depends on the number of bytes before the
  * secret, modulo three. Characters that also depend on the bytes around the secret are left out.

@@ -34,6 +34,7 @@ test.each([
   ["x-api-key", "abc", ["abc"]],
   ["authorization", "Bearer abc", ["Bearer abc", "abc"]],
   ["authorization", "Basic YW5uOnBhOnNz", ["Basic YW5uOnBhOnNz", "YW5uOnBhOnNz", "pa:ss"]],
+  ["authorization", 'Token a="x1", b="y2"', ['Token a="x1", b="y2"', 'a="x1", b="y2"', "x1", "y2"]],
   ["Cookie", "a=1; b=2=3", ["a=1; b=2=3", "1", "2=3"]],
   ["x-note", "two words", ["two words", "words"]],
 ])("the credentials in the header %s: %s", (name, value, credentials) => {

@@ -59,12 +59,16 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Returns a header's value, the credentials after its scheme, as in `Bearer VALUE`, the password of `Basic`, and the values of cookies. */
+/**
+ * Returns a header's value, the credentials after its scheme, as in `Bearer VALUE`, their quoted parameters, as in `Token token="VALUE"`,
+ * the password of `Basic`, and the values of cookies.
+ */
 export function credentialsIn([name, value]: readonly [name: string, value: string]): string[] {
   if (name.toLowerCase() === "cookie") return [value, ...value.split(";").map(cookieValue)];
   const [, scheme, credentials] = /^([\w-]+)\s+(\S.*)$/s.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) return [value];
-  return [value, credentials, ...(scheme.toLowerCase() === "basic" ? [passwordIn(credentials)] : [])];
+  const parameters = Array.from(credentials.matchAll(/="([^"]+)"/g), ([, parameter = ""]) => parameter);
+  return [value, credentials, ...parameters, ...(scheme.toLowerCase() === "basic" ? [passwordIn(credentials)] : [])];
 }
 
 function cookieValue(cookie: string): string {

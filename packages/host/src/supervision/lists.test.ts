@@ -213,7 +213,7 @@ describe("lies about lists", () => {
   test("a tool with a schema of more than 149 levels is left out, and the other tools stay", async () => {
     const schema = (levels: number): JsonObject =>
       JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`) as JsonObject;
-    const tools = [149, 150, 20_000].map((levels) => ({ name: `t${levels}`, inputSchema: schema(levels) }));
+    const tools = [149, 150, 900].map((levels) => ({ name: `t${levels}`, inputSchema: schema(levels) }));
     const target = listsServer({
       ...all,
       "tools/list": () => ({ tools }),

@@ -107,7 +107,9 @@ export class LiveConnection {
     if (!(error instanceof LocalError)) return;
     if (isDeniedCall(error)) return;
     if (isSignInError(error)) return this.#end(error);
-    const isDoubtful = /^(timeout|closed|exited|unreachable|session_lost)$/.test(error.code);
+    // The client is not open while the server has lost its session and opens no new one, whatever it answers.
+    const isLost = this.client.state !== "open";
+    const isDoubtful = isLost || /^(timeout|closed|exited|unreachable|session_lost)$/.test(error.code);
     // A server that works on another call may be unable to answer a ping.
     if (isDoubtful && this.client.inFlight === 0) void this.verify(doubtTime);
   }
