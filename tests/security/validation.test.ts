@@ -120,7 +120,7 @@ describe("a hostile server's schema", () => {
 
   test.each(Object.keys(hostileSchemas))(
     "CVE-2026-111768: an elicitation form with %s does not stop its client",
-    // No field of a form is a list of objects, so that the client refuses it.
+    // A list of a form has choices. The client refuses others.
     (name) => callIn("form", name, name === "uniqueItems" ? "invalid_message" : outcomes[name]),
     timeout,
   );
