@@ -46,7 +46,7 @@ function describeIssues(issues: readonly ValidationIssue[], args: JsonObject): s
 /** Returns the member, its value and the problem, such as `limit is "x", and must be integer, not string`. */
 function describeIssue({ path, message }: ValidationIssue, args: JsonObject): string {
   const keys = pointerKeys(path);
-  if (keys.length === 0) return `the object ${message}`;
+  if (keys.length === 0) return `The object ${message}`;
   const value = JSON.stringify(valueAt(args, keys)) ?? "undefined";
   const shownValue = value.length > 40 || message.startsWith("is ") ? " " : ` is ${value}, and `;
   return `${memberName(keys)}${shownValue}${message}`;
