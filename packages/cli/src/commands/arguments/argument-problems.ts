@@ -17,11 +17,11 @@ const maxProblems = 5;
  */
 export async function requireValidArguments({ name, inputSchema }: Tool, args: JsonObject): Promise<void> {
   const issues = await issuesOf(inputSchema, args);
-  const [first] = issues;
-  if (!first) return;
+  if (issues.length === 0) return;
+  const cures = issues.map((issue) => cureFor(issue, args, inputSchema));
   throw new UsageError(
     `The arguments do not match the schema of the tool ${JSON.stringify(name)}: ${describeIssues(issues, args).join("; ")}.`,
-    cureFor(first, args, inputSchema),
+    cures.find((cure) => cure?.startsWith("Did you mean")) ?? cures[0],
   );
 }
 
