@@ -198,7 +198,7 @@ test("checks edited arguments against the schema in the editor, and names the me
   await terminal.waitForCursor(/^JSON > \{"a":1,"b":2\}$/);
   terminal.key("ctrl-u");
   await answer("JSON >", '{"a": "x", "b": 2}');
-  await terminal.waitFor(/^! a must be number/m);
+  await terminal.waitFor(/^! a is "x", and must be number/m);
   await terminal.waitForCursor(/^JSON > \{"a": "x", "b": 2\}$/);
   terminal.key("ctrl-u");
   await answer("JSON >", '{"a": 4}');
@@ -215,11 +215,11 @@ test("checks each argument of /call when it is typed", async () => {
   const { terminal, send, answer, leave } = await openChat();
   await send("/call add");
   await answer("a (number, required):", "x");
-  await terminal.waitFor("a must be number");
+  await terminal.waitFor('a is "x", and must be number');
   await answer("a (number, required):", "1");
   await answer("b (number, required):", "2");
   await terminal.waitFor('{"sum":3}');
   await send('/call add a:="x" b=2');
-  await terminal.waitFor("/a must be number");
+  await terminal.waitFor('The arguments do not match the schema of the tool "add": a is "x", and must be number');
   expect(await leave()).toBe(0);
 });

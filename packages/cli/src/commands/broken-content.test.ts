@@ -111,20 +111,27 @@ test.each([
     `read ${url} note://1`,
     (deep: unknown) => ({ contents: [{ uri: "note://1", text: "kept", _meta: { "a.b/c": deep } }] }),
   ],
-])("%s with a value of many thousand levels is printed as JSON with its text", async (_what, words, resultOf) => {
-  const deep: unknown = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+])("%s with a value of many levels is printed as JSON with its text", async (_what, words, resultOf) => {
+  const deep: unknown = JSON.parse(`${'{"a":'.repeat(900)}1${"}".repeat(900)}`);
   const { code, out } = await run(`${words} --json`, resultOf(deep));
   expect(code).toBe(0);
   expect(JSON.stringify(JSON.parse(out))).toContain('"text":"kept"');
-  expect(out).toContain("[more than 150 levels]");
+  expect(out.split('"a": {')).toHaveLength(900);
 });
 
-test("structured content of many thousand levels is printed if the result has nothing else", async () => {
-  const deep: unknown = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+test("structured content of many levels is printed if the result has nothing else", async () => {
+  const deep: unknown = JSON.parse(`${'{"a":'.repeat(900)}1${"}".repeat(900)}`);
   for (const lists of [{}, { "tools/list": typed }]) {
     const { code, out } = await run(`call ${url} a_tool`, { content: [], structuredContent: deep }, { lists });
-    expect([code, out.includes("[more than 150 levels]")]).toEqual([0, true]);
+    expect([code, out.split('"a": ').length]).toEqual([0, 901]);
   }
+});
+
+test("a result of many thousand levels is an error that names the limit", async () => {
+  const deep: unknown = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+  const { code, out, err } = await run(`call ${url} a_tool`, { content: [], structuredContent: deep });
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toContain("the result was not read. The value is nested more than 1000 levels deep.");
 });
 
 test("a list with entries and members of wrong types is printed with its other entries", async () => {

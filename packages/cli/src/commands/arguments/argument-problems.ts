@@ -17,11 +17,11 @@ const maxProblems = 5;
  */
 export async function requireValidArguments({ name, inputSchema }: Tool, args: JsonObject): Promise<void> {
   const issues = await issuesOf(inputSchema, args);
-  const [first] = issues;
-  if (!first) return;
+  if (issues.length === 0) return;
+  const cures = issues.map((issue) => cureFor(issue, args, inputSchema));
   throw new UsageError(
     `The arguments do not match the schema of the tool ${JSON.stringify(name)}: ${describeIssues(issues, args).join("; ")}.`,
-    cureFor(first, args, inputSchema),
+    cures.find((cure) => cure?.startsWith("Did you mean")) ?? cures[0],
   );
 }
 
@@ -46,7 +46,7 @@ function describeIssues(issues: readonly ValidationIssue[], args: JsonObject): s
 /** Returns the member, its value and the problem, such as `limit is "x", and must be integer, not string`. */
 function describeIssue({ path, message }: ValidationIssue, args: JsonObject): string {
   const keys = pointerKeys(path);
-  if (keys.length === 0) return `the object ${message}`;
+  if (keys.length === 0) return `The object ${message}`;
   const value = JSON.stringify(valueAt(args, keys)) ?? "undefined";
   const shownValue = value.length > 40 || message.startsWith("is ") ? " " : ` is ${value}, and `;
   return `${memberName(keys)}${shownValue}${message}`;

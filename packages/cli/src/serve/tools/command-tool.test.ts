@@ -111,9 +111,9 @@ describe("reports an invalid file at its line:", () => {
     ],
     [
       "command: [echo]\ninput:\n  type: object\n  properties:\n    a: {type: strin}\n",
-      'tools/t.yaml:5:9: The schema has "strin" at #/properties/a/type',
+      'tools/t.yaml:5:9: "input": The schema has "strin" at #/properties/a/type',
     ],
-    ["command: [echo]\noutput:\n  type: object\n  required: yes\n", "tools/t.yaml:4:3: The schema has"],
+    ["command: [echo]\noutput:\n  type: object\n  required: yes\n", 'tools/t.yaml:4:3: "output": The schema has'],
     ["command: [echo]\ninput:\n  type: array\n", "tools/t.yaml:2:1: its input must be an object"],
   ])("%j", async (source, expected) => {
     const { live } = await serveFiles({ "tools/t.yaml": source });
