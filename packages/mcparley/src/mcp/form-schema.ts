@@ -19,7 +19,7 @@ const forms = new WeakMap<JsonSchema, RequestedSchema>();
 /**
  * Reduces a JSON Schema to the schema of a form (client/elicitation, "Requested Schema"). Keywords that a form cannot have,
  * such as `pattern`, are omitted, so validate the answer against the full schema as well. The result is cached for as long as
- * the schema object lives, and frozen, because a client in the same process receives the same object.
+ * the schema object lives, and frozen, because all calls share it.
  *
  * Throws a SchemaError `invalid_schema` with the property and the rule if a property is not a string, number, boolean,
  * choice of strings, or list of such choices.

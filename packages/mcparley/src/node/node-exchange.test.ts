@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
@@ -105,4 +105,28 @@ test.each([
   socket.resume();
   await once(socket, "close");
   expect(value).toBe(`${first}, ${second}`);
+});
+
+test("a stream whose client has disconnected has no unread bytes", { timeout: 10_000 }, async () => {
+  const unreadBodies = new Set<object>();
+  const http = createServer().listen(0, "127.0.0.1");
+  closers.push(() => http.close());
+  await once(http, "listening");
+  const socket = connect((http.address() as AddressInfo).port, "127.0.0.1").on("error", () => {});
+  closers.push(() => socket.destroy());
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const [request, response] = (await once(http, "request")) as [IncomingMessage, ServerResponse];
+  const exchange = new NodeExchange(request, response);
+  exchange.readers = { note: (body) => unreadBodies.add(body), remove: (body) => unreadBodies.delete(body) };
+  const stream = exchange.stream(200, {});
+  stream.write(": opened\n\n");
+  await once(socket, "data");
+  socket.end();
+  await once(request.socket, "end");
+  stream.end();
+  expect(unreadBodies.size).toBe(1);
+  await once(response, "close");
+  // A session ends its stream again.
+  stream.end();
+  expect(unreadBodies.size).toBe(0);
 });

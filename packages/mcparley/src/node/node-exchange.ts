@@ -189,9 +189,9 @@ export class NodeExchange implements HttpExchange, UnreadBody {
     this.#response.destroy();
   }
 
-  /** Notes that the client has not read what was written. */
+  /** Notes that the client has not read what was written. A client that has disconnected reads nothing any more. */
   #noteUnread(): void {
-    if (this.unread > 0) this.readers?.note(this, this.caller);
+    if (this.unread > 0 && !isDestroyed(this.#response)) this.readers?.note(this, this.caller);
   }
 
   /** Returns an array in which each name is followed by its value. A copy of the object would take as long as all other steps. */

@@ -32,7 +32,7 @@ export async function replaceIfChanged(
   if (!isCertain && !isReplaced) {
     let check = checks.get(session);
     if (!check) {
-      check = hasChanged(core, session).finally(() => checks.delete(session));
+      check = hasChanged(core, session, error).finally(() => checks.delete(session));
       checks.set(session, check);
     }
     if (!(await unlessAborted(check, options.signal, what))) throw error;
@@ -50,7 +50,8 @@ export async function requireSession(
   session: Session,
   error: unknown,
 ): Promise<void> {
-  if (session.revision.kind === "modern" || !mayBeLostSession(error) || !(await hasChanged(core, session))) return;
+  if (session.revision.kind === "modern" || !mayBeLostSession(error)) return;
+  if (!(await hasChanged(core, session, error))) return;
   core.sessions.drop(session);
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The server does not know the new session that it has opened for ${what}: ${reason}`;
@@ -67,24 +68,32 @@ function isRefusal(error: unknown): boolean {
 
 /**
  * Asks the server whether it is of another kind than the session, modern or legacy. A server that answers `ping` still has
- * the legacy session, even if it also supports modern revisions.
+ * the legacy session, even if it also supports modern revisions. `error` is that of the call.
  */
-async function hasChanged({ offer, closing, options }: ClientCore, session: Session): Promise<boolean> {
+async function hasChanged({ offer, closing, options }: ClientCore, session: Session, error: unknown): Promise<boolean> {
   const { connection, revision } = session;
   const timeout = options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
   const asking = { offer, timeout, signal: closing, revision };
   if (revision.kind === "modern") {
-    const error = await errorOf(discover(connection, asking));
-    return isModernError(error) ? supportedBy(error) !== undefined : isRefusal(error);
+    const refusal = await errorOf(discover(connection, asking));
+    return isModernError(refusal) ? supportedBy(refusal) !== undefined : isRefusal(refusal);
   }
   const pinging = { what: Method.ping, idleTimeout: timeout, signal: closing };
   const refusal = await errorOf(connection.exchange(Method.ping, {}, pinging));
-  if (mayBeLostSession(refusal)) return true;
+  if (hasCode(refusal, "session_lost")) return true;
+  // A server that does not know the session refuses everything in the same way. Some servers have no ping and refuse it otherwise: the
+  // call was refused for another reason.
+  if (mayBeLostSession(refusal) && mayBeLostSession(error)) return kindOf(refusal) === kindOf(error);
   if (!isRefusal(refusal)) return false;
   // A status without a JSON-RPC error means that the session, or its transport, does not exist any more.
   if (refusal instanceof LocalError) return true;
-  const error = await errorOf(discover(connection, { ...asking, revision: latestModern }));
-  return error === undefined || isModernError(error);
+  const modernRefusal = await errorOf(discover(connection, { ...asking, revision: latestModern }));
+  return modernRefusal === undefined || isModernError(modernRefusal);
+}
+
+/** Returns the code of a JSON-RPC error, or the status of another refusal. */
+function kindOf(refusal: unknown): number {
+  return refusal instanceof ProtocolError ? refusal.code : statusOf(refusal);
 }
 
 function errorOf(request: Promise<unknown>): Promise<unknown> {

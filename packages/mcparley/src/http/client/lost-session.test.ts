@@ -203,6 +203,20 @@ test.each(others)("a call that is refused with %s keeps its session and is sent 
   }
 });
 
+test.each<[string, Answer]>([
+  ["-32600", rpc(200, -32_600, "Unsupported method")],
+  ["400", text(400, "Unsupported method")],
+])("a failed call of a server that has no ping and answers it with %s is sent once", async (_, refusePing) => {
+  const failCall = rpc(200, -32_000, "The tool has failed");
+  const { client, sent } = await restartable(
+    (request) => (request.body.method === "ping" ? refusePing : failCall)(request),
+    { isLost: (isKnown, { body }) => isKnown && body.method !== "tools/call" && body.method !== "ping" },
+  );
+  await expect(client.callTool("a")).rejects.toThrow("The tool has failed");
+  expect(sent).toEqual(["tools/call", "ping"]);
+  expect(client.state).toBe("open");
+});
+
 test.each(forms)(
   "a server that never knows a session and answers %s fails the call after one new session",
   async (_, refusal) => {

@@ -126,7 +126,7 @@ describe("notifications/tasks", () => {
       code: -32021,
       data: { requiredCapabilities: { extensions: { [tasksId]: {} } } },
     });
-    for (const wrong of ["x", [5], null]) expect((await ask(wrong)).code).toBe(-32602);
+    for (const wrong of ["x", [5], {}]) expect((await ask(wrong)).code).toBe(-32602);
     const many = Array.from({ length: 1001 }, (_, index) => `${index}`);
     expect((await ask(many)).message).toContain("1000");
   });
