@@ -121,6 +121,23 @@ describe("the person", () => {
     ]);
   });
 
+  test.each<[string, Answer, Rule[]]>([
+    ["the answer is no", { action: "deny" }, []],
+    [
+      "a rule denies the edited arguments",
+      { action: "allow", arguments: { to: "bob" } },
+      [{ decision: "deny", arguments: { "/to": "bob" } }],
+    ],
+  ])("is asked about the state of the call, which ends as denied if %s", async (_, answer, rules) => {
+    const states: CallActivity[] = [];
+    const { consent } = await prepared(answer, { rules });
+    await consent.calls.check(callOf(tool, {}, { onActivity: (activity) => states.push(activity) }), never);
+    expect(states).toEqual([
+      { type: "approval", state: "waiting" },
+      { type: "approval", state: "denied" },
+    ]);
+  });
+
   test.each([
     ["throws", () => Promise.reject(new Error("closed")), "closed"],
     ["returns nothing", () => undefined as never, expect.any(String)],
@@ -259,6 +276,17 @@ describe("a definition", () => {
     expect(await host.call()).toMatchObject({ isAllowed: false });
     expect(host.decisions.at(-1)).toMatchObject({ subject: "call", outcome: "denied", by: "unreviewed" });
   });
+});
+
+test("a call whose definition changes while it waits for its question is not asked for", async () => {
+  const host = await prepared(async () => {
+    const changed = { ...tool, description: "Deletes all." };
+    await host.consent.definitions.review({ server: "files", target, lists: listsOf([changed, other]) }, never);
+    return allow;
+  });
+  const decisions = await Promise.all([host.call({ index: 1 }), host.call({ index: 2 })]);
+  expect(decisions.map(({ isAllowed }) => isAllowed)).toEqual([false, false]);
+  expect(host.requests.map(({ arguments: given }) => given.index)).toEqual([1]);
 });
 
 test("arguments with 200 levels of objects are allowed, and one level more is denied", async () => {

@@ -196,3 +196,38 @@ test("of 1,001 trusted servers the oldest one is asked for again, and the newest
   await require(start(), 1);
   expect(asked).toEqual(["s1", "s2", "s1"]);
 });
+
+test("a call that starts when the last waiting one was aborted is asked for with a new question", async () => {
+  const signals: AbortSignal[] = [];
+  const renderer: Renderer = {
+    trust: (_, signal) => {
+      signals.push(signal);
+      return signals.length === 1 ? new Promise(() => {}) : { action: "trust" };
+    },
+  };
+  const { consent } = consentFixture({ renderer });
+  const controller = new AbortController();
+  const abandoned = consent.trust.require(subject, controller.signal);
+  await flushPromises();
+  controller.abort(new Error("stopped"));
+  await expect(abandoned).rejects.toThrow("stopped");
+  await consent.trust.require(subject, never);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+});
+
+test("one identity that is trusted under two names at once is stored under both", async () => {
+  const { consent, storage } = consentFixture({ renderer: answering("trust") });
+  await Promise.all(["files", "other"].map((server) => consent.trust.require({ server, target }, never)));
+  const { trusted } = JSON.parse((await storage.read("trust.json"))!) as { trusted: { server: string }[] };
+  expect(trusted.map(({ server }) => server)).toEqual(["files", "other"]);
+});
+
+test("trust that cannot be stored holds for the session, and the error is reported", async () => {
+  const renderer = answering("trust");
+  const storage = { ...memoryState(), update: () => Promise.reject(new Error("The disk is full.")) };
+  const { consent, errors } = consentFixture({ renderer, storage });
+  await consent.trust.require(subject, never);
+  await consent.trust.require(subject, never);
+  expect(renderer.requests).toHaveLength(1);
+  expect(errors).toEqual(["The disk is full."]);
+});

@@ -23,3 +23,21 @@ test("of a message over 16,384 characters, no start of a secret at the cut is sh
   expect(messageFor(10)).toBe('The model "a/large" failed: token=[redacted] https://[redacted]@a.example');
   expect(messageFor(16_200)).toBe('The model "a/large" failed: ');
 });
+
+test.each([
+  [
+    308,
+    { location: "https://u:p@llm.example/v1/chat/0123456789abcdefghij?key=abc" },
+    'The endpoint has moved to "https://[redacted]@llm.example/v1/chat/[redacted]", and the request was not sent there. Change the address of the model.',
+  ],
+  [
+    302,
+    new Headers({ location: "/v2" }),
+    'The endpoint has moved to "/v2", and the request was not sent there. Change the address of the model.',
+  ],
+  [307, {}, "Moved"],
+  [400, { location: "/v2" }, "Moved"],
+])("names the address of a redirect: %i %j", (statusCode, responseHeaders, reason) => {
+  const cause = Object.assign(new Error("Moved"), { statusCode, responseHeaders });
+  expect(modelError(model, cause).message).toBe(`The model "a/large" failed (HTTP status ${statusCode}): ${reason}`);
+});

@@ -27,7 +27,19 @@ export function modelError(model: LanguageModel, cause: unknown): Error {
   const message = messageOf(cause);
   const start = withoutKeys(redact(message.slice(0, maxRead)), model);
   const reason = (message.length > maxRead ? start.slice(0, -maxCut) : start).slice(0, maxMessage);
-  return new Error(`The model "${name}" failed${status === undefined ? "" : ` (HTTP status ${status})`}: ${reason}`);
+  const problem = redirectOf(cause, model) ?? reason;
+  return new Error(`The model "${name}" failed${status === undefined ? "" : ` (HTTP status ${status})`}: ${problem}`);
+}
+
+/** Returns a sentence about a redirect, which requests to models do not follow. Undefined if the response is none. */
+function redirectOf(cause: unknown, model: LanguageModel): string | undefined {
+  const status = statusOf(cause) ?? 0;
+  const headers = isObject(cause) && isObject(cause.responseHeaders) ? headerReader(cause.responseHeaders) : undefined;
+  const location = headers?.("location").slice(0, maxMessage);
+  if (status < 300 || status > 399 || !location) return undefined;
+  const parts = redact(location.replace(/[?#].*$/s, "")).split("/");
+  const address = parts.map((part) => withoutKeys(part, model)).join("/");
+  return `The endpoint has moved to "${address}", and the request was not sent there. Change the address of the model.`;
 }
 
 /** A long word. It looks like a key if it mixes letters and digits. */
@@ -137,18 +149,23 @@ function isTemporaryCause(cause: unknown): boolean | undefined {
 
 /** Returns the wait of the headers `retry-after-ms` and `retry-after`. Undefined without a time in the future. */
 function retryAfterOf(headers: object, now: number): number | undefined {
-  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
-  const values = new Map(entries.map(([name, value]): [string, unknown] => [name.toLowerCase(), value]));
-  const text = (name: string): string => {
-    const value = values.get(name);
-    return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
-  };
+  const text = headerReader(headers);
   const milliseconds = numberOf(text("retry-after-ms"));
   if (milliseconds !== undefined) return positive(milliseconds);
   const seconds = numberOf(text("retry-after"));
   if (seconds !== undefined) return positive(seconds * 1000);
   // Compared with the time of the endpoint, because the clock of this machine can be wrong.
   return positive(dateOf(text("retry-after")) - (dateOf(text("date")) || now));
+}
+
+/** Returns a function that returns the value of a header, or an empty text. */
+function headerReader(headers: object): (name: string) => string {
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  const values = new Map(entries.map(([name, value]): [string, unknown] => [name.toLowerCase(), value]));
+  return (name) => {
+    const value = values.get(name);
+    return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
+  };
 }
 
 /** Returns the time of a date with the name of its day, or of an ISO date. `Date.parse` also reads other texts, such as "-5". */

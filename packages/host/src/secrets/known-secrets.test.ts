@@ -187,6 +187,16 @@ test("hides the tokens and the client secret of a storage, and keeps the names o
   );
 });
 
+test("hides the tokens that an earlier process has stored, when they are read", async () => {
+  const credentials = memoryCredentials();
+  await credentials.compareAndSet("a", undefined, JSON.stringify({ tokens: { access_token: token } }));
+  const secrets = knownSecrets().of("notes");
+  const storage = secrets.watchStorage(credentials);
+  expect(secrets.withoutSecrets(token)).toBe(token);
+  expect(await storage.get("a")).toContain(token);
+  expect(secrets.withoutSecrets(token)).toBe("[redacted]");
+});
+
 test("a wait for the work of another holder of a watched storage ends with the signal", async () => {
   const storage = knownSecrets().of("notes").watchStorage(memoryCredentials());
   let end = (): void => {};
