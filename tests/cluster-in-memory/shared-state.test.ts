@@ -74,7 +74,12 @@ describe("the sealed state of a call", () => {
         tools: {
           book: tool({
             call: async (_, ctx) =>
-              JSON.stringify(await ctx.elicit({ message: "?", schema: { type: "object", properties: {} } })),
+              JSON.stringify(
+                await ctx.elicit({
+                  message: "?",
+                  schema: { type: "object", properties: { seat: { type: "string" } } },
+                }),
+              ),
           }),
         },
       }),

@@ -34,7 +34,10 @@ function servers(more: object = {}): Cluster & { slow: Gate } {
     call: async (_, ctx) => {
       ctx.progress(1);
       await slow.call(undefined, ctx);
-      const answer = await ctx.elicit({ message: "Sure?", schema: { type: "object", properties: {} } });
+      const answer = await ctx.elicit({
+        message: "Sure?",
+        schema: { type: "object", properties: { sure: { type: "boolean" } } },
+      });
       return JSON.stringify(answer);
     },
   });

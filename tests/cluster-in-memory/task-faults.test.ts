@@ -18,7 +18,7 @@ const lease = 6000;
 const pollIntervalMs = 1000;
 /** A task whose id was lost with the response waits for input, and occupies its slot, until this has passed. */
 const ttlMs = 40_000;
-const form = { message: "Who?", schema: { type: "object", properties: {} } };
+const form = { message: "Who?", schema: { type: "object", properties: { name: { type: "string" } } } };
 const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
 const principal = { issuer: "https://i", subject: "ann", scopes: [] };
 /** The maximum number of requests of a client that repeats failed ones. */

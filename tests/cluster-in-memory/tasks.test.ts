@@ -59,7 +59,10 @@ describe("a task", () => {
     const signals: AbortSignal[] = [];
     const { nodes } = servers(async (node, ctx) => {
       signals.push(ctx.signal);
-      const answer = await ctx.elicit({ message: "Who?", schema: { type: "object", properties: {} } });
+      const answer = await ctx.elicit({
+        message: "Who?",
+        schema: { type: "object", properties: { name: { type: "string" } } },
+      });
       await new Promise((resolve) => setTimeout(resolve, 0));
       return `${node} ${JSON.stringify(answer)}`;
     });
