@@ -93,6 +93,23 @@ export type SchemaCheck<S> = S extends TypedSchema
             : unknown;
       };
 
+/** The types of values that a form has a field for. */
+type FieldValue = string | number | boolean | readonly string[] | undefined;
+
+/** The names of the properties that cannot be fields of a form. A value of unknown type can. */
+type NestedField<S> = S extends TypedSchema
+  ? SchemaTypes<S>["input"] extends infer V
+    ? { [K in keyof V]-?: unknown extends V[K] ? never : V[K] extends FieldValue ? never : K }[keyof V]
+    : never
+  : S extends { readonly properties: infer P }
+    ? { [K in keyof P]: P[K] extends { readonly type: "object" } ? K : never }[keyof P]
+    : never;
+
+/** Refuses the schema of a form with a nested or nullable property. For another schema it is `unknown`. */
+export type FormCheck<S> = [NestedField<S>] extends [never]
+  ? unknown
+  : `A form has no nested or nullable field. Make "${NestedField<S> & string}" a string, number, boolean or choice.`;
+
 /** Returns whether a value is a Standard Schema v1. The schemas of some libraries are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;

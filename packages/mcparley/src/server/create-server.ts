@@ -119,6 +119,12 @@ export function createServer<
   R extends object = object,
   C extends object = object,
 >(definition: ServerDefinition<T, P, R, C>): Server<T, P, R, C> {
+  // A number is the index of `map`.
+  if (typeof arguments[1] === "object")
+    throw new LocalError(
+      "invalid_definition",
+      "createServer has one parameter: createServer({ name, version, tools }).",
+    );
   const core = new PreparedServer(definition as AnyServerDefinition);
   const connections = new Set<Connection>();
   const { tools, prompts, resources } = core.offering;

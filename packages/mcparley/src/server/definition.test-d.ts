@@ -1,5 +1,7 @@
 import { describe, expectTypeOf, test } from "vitest";
+import * as v from "valibot";
 import { z } from "zod";
+import type { Schema } from "../schema/standard-schema.ts";
 import type { Context } from "./core/context.ts";
 import type { Root } from "../mcp/roots.ts";
 import type { CreateMessageResult } from "../mcp/sampling.ts";
@@ -325,4 +327,37 @@ test("a function of other libraries is an error with the name to use", () => {
     ctx.reportProgress({ progress: 1 });
   };
   expectTypeOf(call).not.toBeAny();
+});
+
+test("a form with a nested or nullable field is an error that names the field", () => {
+  const ask = async (ctx: Context, any: Schema, ofLibrary: z.ZodObject, untyped: z.ZodType): Promise<void> => {
+    // @ts-expect-error -- "a" is an object
+    await ctx.elicit({ message: "?", schema: z.object({ a: z.object({ b: z.string() }) }) });
+    // @ts-expect-error -- "a" is a list of objects
+    await ctx.elicit({ message: "?", schema: z.object({ ok: z.boolean(), a: z.array(z.object({ b: z.string() })) }) });
+    // @ts-expect-error -- "a" can be null
+    await ctx.elicit({ message: "?", schema: v.object({ a: v.nullable(v.string()) }) });
+    await ctx.elicit({
+      message: "?",
+      // @ts-expect-error -- "a" is an object
+      schema: { type: "object", properties: { a: { type: "object", properties: {} } } },
+    });
+    const fields = z.object({
+      a: z.string().optional(),
+      b: z.int().default(1),
+      c: z.boolean(),
+      d: z.enum(["x", "y"]),
+      e: z.array(z.enum(["x", "y"])),
+      f: z.coerce.number(),
+      g: z.email().brand("email"),
+    });
+    const { a } = await ctx.elicit({ message: "?", schema: fields });
+    expectTypeOf(a).toEqualTypeOf<string | undefined>();
+    await ctx.elicit({ message: "?", schema: z.object({}) });
+    await ctx.elicit({ message: "?", schema: { type: "object", properties: { a: { type: "string" } } } });
+    await ctx.elicit({ message: "?", schema: any });
+    await ctx.elicit({ message: "?", schema: ofLibrary });
+    await ctx.elicit({ message: "?", schema: untyped });
+  };
+  expectTypeOf(ask).not.toBeAny();
 });

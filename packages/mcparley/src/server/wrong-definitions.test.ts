@@ -446,3 +446,34 @@ describe("a member that would be ignored is refused, with its name, the definiti
     expect(() => createServer({ ...named, tools: { t: { ...base, [Symbol("mine")]: 1 } } })).not.toThrow();
   });
 });
+
+describe("a call in the form of another library is rejected, and the error shows the form", () => {
+  const inTools = (value: unknown) => () => createServer({ ...named, tools: { a: value as never } });
+  const inPrompts = (value: unknown) => () => createServer({ ...named, prompts: { a: value as never } });
+  const inResources = (value: unknown) => () => createServer({ ...named, resources: { a: value as never } });
+  // As a program in JavaScript.
+  const [anyTool, anyPrompt, anyResource, anyServer] = [tool, prompt, resource, createServer] as any[];
+  const handler = () => "a";
+
+  test.each<[string, () => unknown, string]>([
+    ["options of a server", () => anyServer(named, { capabilities: {} }), "createServer has one parameter"],
+    [
+      "definitions after the name",
+      () => anyServer(named, { tools: { hello } }),
+      "createServer({ name, version, tools })",
+    ],
+    ["tool(name, handler)", inTools(anyTool("a", handler)), "write tool({ input, call })"],
+    ["tool(name, description, shape, handler)", inTools(anyTool("a", "b", {}, handler)), "write tool({ input, call })"],
+    ["tool(handler)", inTools(anyTool(handler)), "write tool({ input, call })"],
+    ["prompt(name, options, handler)", inPrompts(anyPrompt("a", {}, handler)), "write prompt({ arguments, get })"],
+    ["prompt(handler)", inPrompts(anyPrompt(handler)), "write prompt({ arguments, get })"],
+    ["resource(uri, handler)", inResources(anyResource("a:b", handler)), "write resource(uri, { read })"],
+    ["resource(uri)", inResources(anyResource("a:b")), "write resource(uri, { read })"],
+  ])("%s", (_name, define, part) => {
+    expect(refusal(define)).toContain(part);
+  });
+
+  test("a function of an array can pass its own parameters", () => {
+    expect([named].map(createServer)[0]?.name).toBe("x");
+  });
+});

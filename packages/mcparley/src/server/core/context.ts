@@ -8,7 +8,7 @@ import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
 import type { OtherContextNames } from "./other-libraries.ts";
-import type { Schema, SchemaCheck, SchemaTypes, TypedSchema } from "../../schema/standard-schema.ts";
+import type { FormCheck, Schema, SchemaCheck, SchemaTypes, TypedSchema } from "../../schema/standard-schema.ts";
 
 /** The identity of a caller, from a verified credential. */
 export interface Principal {
@@ -88,7 +88,7 @@ export interface FormElicitation<S extends Schema> {
   /** The question to show to the user. */
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
-  schema: S & SchemaCheck<S>;
+  schema: S & SchemaCheck<S> & FormCheck<S>;
   /** Unique key of this request within its call. Default: a key made from its position. */
   key?: string;
   /** Called with each progress that the client reports while it waits for its user. Only on revisions up to 2025-11-25. */
@@ -241,11 +241,12 @@ export interface Context extends OtherContextNames {
    * ```
    */
   elicit: {
+    <F = never>(question: UrlElicitation, options?: InputOptions<F>): Promise<void | F>;
+    // The last one, because the error of the compiler is that of the last one.
     <const S extends Schema, F = never>(
       question: FormElicitation<S>,
       options?: InputOptions<F>,
     ): Promise<ElicitedValue<S> | F>;
-    <F = never>(question: UrlElicitation, options?: InputOptions<F>): Promise<void | F>;
   };
   /**
    * Samples the client's model. Resolves with its message. The call ends and restarts as with `elicit`.

@@ -28,22 +28,52 @@ export interface OtherPromptNames {
 /** The type of a function that a context does not have. The compiler's message for a call of it contains the text. */
 type NoSuchFunction<Cure extends string> = (this: Cure, ...given: any[]) => never;
 
-/** Members of the context of a handler in other libraries. */
+/** Members of the context of a handler in other libraries. They are optional, because the context of a test does not need them. */
 export interface OtherContextNames {
   /** @deprecated Use `principal`. */
   readonly authInfo?: "Use ctx.principal.";
   /** @deprecated Does not exist. Use `notify`, `log` or `progress`. */
-  readonly sendNotification: NoSuchFunction<"Use ctx.notify, ctx.log or ctx.progress.">;
+  readonly sendNotification?: NoSuchFunction<"Use ctx.notify, ctx.log or ctx.progress.">;
   /** @deprecated Does not exist. Use `elicit`, `sample` or `roots`. */
-  readonly sendRequest: NoSuchFunction<"Use ctx.elicit, ctx.sample or ctx.roots.">;
+  readonly sendRequest?: NoSuchFunction<"Use ctx.elicit, ctx.sample or ctx.roots.">;
   /** @deprecated Does not exist. Use `elicit`. */
-  readonly elicitInput: NoSuchFunction<"Use ctx.elicit({ message, schema }).">;
+  readonly elicitInput?: NoSuchFunction<"Use ctx.elicit({ message, schema }).">;
   /** @deprecated Does not exist. Use `progress`. */
-  readonly reportProgress: NoSuchFunction<"Use ctx.progress(done, total).">;
+  readonly reportProgress?: NoSuchFunction<"Use ctx.progress(done, total).">;
   /** @deprecated The members of the context do not need it. */
   readonly mcpReq?: "Use the members of ctx, such as ctx.elicit, ctx.signal and ctx.log.";
   /** @deprecated Use `session`. */
-  readonly sessionId?: "Use ctx.session?.id.";
+  readonly sessionId?: "Use ctx.session.";
+}
+
+/** The part of a context to use in place of each member, after `ctx.`. */
+const contextCures: Record<keyof OtherContextNames, string> = {
+  authInfo: "principal",
+  sendNotification: "notify, ctx.log or ctx.progress",
+  sendRequest: "elicit, ctx.sample or ctx.roots",
+  elicitInput: "elicit({ message, schema })",
+  reportProgress: "progress(done, total)",
+  mcpReq: "elicit, ctx.signal or ctx.log",
+  sessionId: "session",
+};
+
+/**
+ * Returns the prototype of the class of contexts. To read a member of other libraries throws an error that names what to use:
+ * `undefined` would pass a check of `authInfo?.scopes`. The `context` of a server can set such a member.
+ */
+export function otherContext(): object {
+  const members = Object.entries(contextCures).map(([name, cure]): [string, PropertyDescriptor] => [
+    name,
+    {
+      get: () => {
+        throw new TypeError(`The context has no "${name}". Use ctx.${cure}.`);
+      },
+      set(value) {
+        Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
+      },
+    },
+  ]);
+  return Object.defineProperties({}, Object.fromEntries(members));
 }
 
 /** The type of `this` of a method that a server does not have. A server is no string, so every call is an error with this text. */

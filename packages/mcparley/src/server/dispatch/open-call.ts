@@ -19,6 +19,7 @@ import type {
   UrlElicitation,
 } from "../core/context.ts";
 import type { Call, CallSession, Link } from "../core/call.ts";
+import { otherContext } from "../core/other-libraries.ts";
 import type { ServerCore } from "../core/server-core.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
 import type * as Input from "../input/elicit.ts";
@@ -59,11 +60,6 @@ export class OpenCall implements Call {
   peer: Peer;
   readonly principal: Principal | undefined;
   readonly session: CallSession | undefined;
-  // Only types: they exist so that the compiler names what to use.
-  declare readonly sendNotification: Context["sendNotification"];
-  declare readonly sendRequest: Context["sendRequest"];
-  declare readonly elicitInput: Context["elicitInput"];
-  declare readonly reportProgress: Context["reportProgress"];
   uri = "";
   end: (() => void) | undefined;
   readonly #link: Link;
@@ -212,3 +208,5 @@ export class OpenCall implements Call {
     return (this.#notifications ??= new CallNotifications(this, this.#logLevel));
   }
 }
+
+Object.setPrototypeOf(OpenCall.prototype, otherContext());

@@ -19,7 +19,8 @@ export function preparePrompt(entry: Entry<Prompt>): PromptEntry {
   return explainErrors(`prompt "${name}"`, () => {
     const listEntry: ListedPrompt = describe("prompt", name, definition);
     const args = prepareArguments(definition.arguments);
-    if (typeof definition.get !== "function") throw new TypeError("it has no `get` function");
+    if (typeof definition.get !== "function")
+      throw new TypeError("it has no `get` function; write prompt({ arguments, get })");
     for (const argument of args.listed) requireWellFormed(argument.name, "its argument");
     if (args.listed.length > 0) listEntry.arguments = [...args.listed];
     return { ...entry, listed: listEntry, arguments: args };

@@ -33,7 +33,8 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
     checkUri(uri);
     checkMembers("annotations", annotations ?? {}, "annotations");
     checkAnnotations(annotations, "annotations");
-    if (typeof definition.read !== "function") throw new TypeError("it has no `read` function");
+    if (typeof definition.read !== "function")
+      throw new TypeError("it has no `read` function; write resource(uri, { read })");
     checkMembers("cache", definition.cache ?? {}, "cache");
     checkCacheHint(definition.cache ?? {});
     for (const [variable, source] of Object.entries(complete ?? {})) checkComplete(source, `complete.${variable}`);
