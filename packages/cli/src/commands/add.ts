@@ -11,7 +11,7 @@ export const addCommand: Command<typeof addOptions> = {
   details: [
     "TARGET is a URL, a name of another host's configuration, or a command after --. The server is connected to once. The " +
       "change is shown, and written if you agree. Then the host's own check is run, if it is installed. A server of the " +
-      "same name is replaced.",
+      "same name is replaced only with --replace.",
     "npx, uvx and similar programs get the exact version that is found now. Secrets are refused: --env NAME writes a " +
       "reference to a variable, and '${env:NAME}' one within a header or an argument.",
   ],
