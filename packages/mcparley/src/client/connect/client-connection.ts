@@ -322,6 +322,11 @@ export class ClientConnection {
 
   #sendOneWay(message: JsonRpcMessage): Promise<void> | undefined {
     const fail = (error: unknown): void => {
+      // The likely cause if a call that waits for this answer is not answered.
+      if (!("method" in message))
+        this.#outbound.noteFault(
+          `The server did not receive the answer to its request: ${toLocalError(error).message}`,
+        );
       // A lost session is reported when the connection is retired.
       if (!this.#retired || !hasCode(error, "session_lost")) this.#handlers.report(toLocalError(error));
     };

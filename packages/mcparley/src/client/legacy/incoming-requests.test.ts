@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { initializeResult, legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
@@ -51,6 +52,32 @@ test("the client sends at most 8 responses at the same time, and drops refusals 
   await new Promise((resolve) => setImmediate(resolve));
   expect(warned).not.toHaveBeenCalled();
   process.off("warning", warned);
+  await client.close();
+});
+
+test("the timeout of a call names the reason why the server did not receive an answer", async () => {
+  const clock = fakeClock();
+  const errors: Error[] = [];
+  const { transport, ...peer } = legacyPeer();
+  const send: Transport["send"] = (message, envelope) =>
+    "method" in message
+      ? transport.send(message, envelope)
+      : Promise.reject(new LocalError("session_lost", "The session is unknown to the server (404 for a response)."));
+  const client = await openClient(peerTransports({ ...peer, transport: { ...transport, send } }), {
+    revision: "2025-11-25",
+    clock,
+    roots: [],
+    onError: (error) => errors.push(error),
+  });
+  await peer.notification("notifications/initialized");
+  const outcome = client.callTool("a", {}, { timeout: { idle: 1_000 } }).catch((error: unknown) => error);
+  await peer.request("tools/call");
+  peer.ask("r", "roots/list");
+  await flushPromises();
+  expect(errors).toHaveLength(1);
+  await clock.advance(1_000);
+  const reason: unknown = expect.stringContaining("did not receive the answer to its request: The session is unknown");
+  expect(await outcome).toMatchObject({ code: "timeout", message: reason });
   await client.close();
 });
 
