@@ -14,6 +14,11 @@ const unavailable = { safeToRepeat: true, server: "notes" };
 
 test.each([
   [new LocalError("exited", "/usr/bin/node exited.", { data: unavailable }), 'The server "notes" ended. Repeat', false],
+  [
+    new LocalError("exited", "/usr/bin/node exited.", { data: { ...unavailable, exitCode: 7 } }),
+    'The server "notes" ended with code 7. Repeat',
+    false,
+  ],
   [new LocalError("exited", "/usr/bin/node exited."), 'The server "notes" ended before it answered', true],
   [
     new LocalError("exited", "/usr/bin/node exited.", { data: { exitCode: 7 } }),
@@ -54,4 +59,27 @@ test.each([
   const message = outcome?.status === "failed" ? outcome.message : "";
   expect(message).toContain(text);
   expect(message).not.toMatch(/\w\(\)|`|\/\w/);
+});
+
+test("a call whose definition has changed since it was listed is not sent", async () => {
+  const consent = { definitions: { isUsable: () => false } } as unknown as Consent;
+  const steps = toolCall(request, consent);
+  const client = { callToolResult: () => Promise.reject(new Error("sent")) } as never;
+  const sending = (async () => steps.send(client, {}, (name) => name))();
+  await expect(sending).rejects.toMatchObject({ code: "declined", data: { safeToRepeat: true } });
+});
+
+test("a result that does not match the output schema has the arguments that the user edited", async () => {
+  const decision = { isAllowed: true, isEdited: true, arguments: { id: "2" } };
+  const consent = { calls: { check: () => Promise.resolve(decision) } } as unknown as Consent;
+  const steps = toolCall(request, consent);
+  expect(await steps.admit?.({ report() {}, throwIfAborted() {} } as never)).toBeUndefined();
+  const result = { content: [] };
+  const error = new LocalError("invalid_result", "It does not match.", { data: { result } });
+  expect(steps.outcomeOfError?.(error)).toEqual({
+    status: "result",
+    result,
+    mismatch: "It does not match.",
+    editedArguments: { id: "2" },
+  });
 });

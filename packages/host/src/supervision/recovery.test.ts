@@ -67,7 +67,7 @@ describe("the loss of a connection", () => {
 
   test("a program that ends at once leads to failed, with its exit code", async () => {
     const { server } = startedProgram(["--exit"]);
-    await expect(server.connect()).rejects.toMatchObject({ code: "exited" });
+    await expect(server.connect()).rejects.toMatchObject({ code: "exited", data: { safeToRepeat: true, exitCode: 3 } });
     expect(server.state).toBe("failed");
     expect(server.error?.message).toContain("3");
     await server.close();

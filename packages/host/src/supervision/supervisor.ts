@@ -1,4 +1,5 @@
 import { LocalError, printableJson, ProtocolError, redact, systemClock, type Clock } from "mcparley";
+import { isObject } from "@mcparley/internal/is-object";
 import type { Client, ServerInfo } from "mcparley/client";
 import type { ServerLists } from "../catalogue/catalogue.ts";
 import { ignoreErrors, toError } from "../values/errors.ts";
@@ -133,8 +134,9 @@ export class Supervisor {
    * time limit of the server.
    *
    * Rejects with `LocalError` whose `data.safeToRepeat` is true if there is no connection and none can be opened in this time. The
-   * message names the reason and the cure, `data.server` is the name of the server, and `cause` the reason. An abort of the signal
-   * ends the wait for the connection, but not the attempt, which other callers may wait for.
+   * message names the reason and the cure, `data.server` is the name of the server, `data.exitCode` the code with which its program
+   * ended, and `cause` the reason. An abort of the signal ends the wait for the connection, but not the attempt, which other callers may
+   * wait for.
    */
   async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { idle = defaultWait, total = Infinity } = this.#entry.settings.timeout ?? {};
@@ -438,7 +440,11 @@ export class Supervisor {
       const { error } = situation;
       const code = error instanceof LocalError ? error.code : "unreachable";
       const message = `${subject} cannot be used. ${error.message} ${this.#cureOf(situation.dueAt)}`;
-      return new LocalError(code, message, { data, cause: error });
+      const exitCode = error instanceof LocalError && isObject(error.data) ? error.data.exitCode : undefined;
+      return new LocalError(code, message, {
+        data: { ...data, ...(exitCode !== undefined && { exitCode }) },
+        cause: error,
+      });
     }
     return new LocalError("closed", `${subject} is disabled. Call enable() of the server to use it.`, { data });
   }
