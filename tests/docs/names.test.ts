@@ -29,6 +29,7 @@ const foreign: Readonly<Record<string, string>> = {
   streamText: "the package ai",
   includeTools: "Gemini CLI",
   excludeTools: "Gemini CLI",
+  autoApprove: "Cursor",
   LanguageModelV3: "@ai-sdk/provider",
   LanguageModelV4: "@ai-sdk/provider",
   toStandardJsonSchema: "@valibot/to-json-schema",
