@@ -7,7 +7,6 @@ import { BackOff, stableTime } from "./back-off.ts";
 import { KnownLists, listCache } from "./known-lists.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
-import { isObject } from "@mcparley/internal/is-object";
 import type { ReadLists } from "./check-entries.ts";
 import type { SupervisedEntry, SupervisorSetting } from "./supervisor-setting.ts";
 import { ServerAuth, isSignInError } from "./server-auth.ts";
