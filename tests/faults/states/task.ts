@@ -33,7 +33,7 @@ type Event =
 
 const lease = 30_000;
 const ttlMs = 90_000;
-const form = { message: "Who?", schema: { type: "object", properties: {} } };
+const form = { message: "Who?", schema: { type: "object", properties: { name: { type: "string" } } } };
 const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
 
 /** A task of a tool with `runAgain`, its process `a`, and another process `b` of the same server. */
