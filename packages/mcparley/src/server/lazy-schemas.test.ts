@@ -5,7 +5,10 @@ import { toFetch } from "../http.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import { memoryPair } from "../rpc/memory-transport.ts";
 import type { StandardSchema } from "../schema/standard-schema.ts";
-import { createServer } from "./create-server.ts";
+import { convertToolsWhenIdle } from "./checks/convert-tools.ts";
+import type { Tool } from "./core/definition-types.ts";
+import type { Registry } from "./core/registry.ts";
+import { coreOf, createServer } from "./create-server.ts";
 import { tool } from "./definition.ts";
 
 const named = { name: "test", version: "1" };
@@ -101,4 +104,14 @@ test("toFetch refuses requests if a converted schema has an invalid x-mcp-header
   const { fetch } = toFetch(createServer({ ...named, tools: { t: tool({ input, call: () => "" }) }, onError }));
   expect((await fetch(new Request("http://localhost/", { method: "POST", body: "{}" }))).status).toBe(500);
   expect(String(onError.mock.calls[0]?.[0])).toMatch(/tool "t".*x-mcp-header of "region" is "My Region"/);
+});
+
+test.each([
+  ["deleted", (tools: Registry<Tool>) => void tools.delete("bad")],
+  ["replaced", (tools: Registry<Tool>) => tools.set("bad", good as Tool)],
+])("a tool that is %s before its turn ends nothing", async (_what, change) => {
+  const server = createServer({ ...named, tools: { bad } });
+  const conversion = convertToolsWhenIdle(coreOf(server));
+  change(server.tools);
+  await expect(conversion).resolves.toBeUndefined();
 });
