@@ -40,6 +40,40 @@ async function startOnce(file) {
   return took;
 }
 
+/**
+ * Measures the CPU time that 50 tools with schemas of zod add until the first answer of a server on stdio: with the construction of the
+ * schemas by zod, and without it. The servers start in turns.
+ *
+ * @param {string} file @returns {Promise<Sample>}
+ */
+export async function zodSample(file) {
+  const empty = [];
+  const unused = [];
+  const used = [];
+  for (let time = 0; time < times; time++) {
+    empty.push(await cpuOfStart([file, "0"]));
+    unused.push(await cpuOfStart([file, "50"]));
+    used.push(await cpuOfStart([file, "50", "used"]));
+  }
+  return { added: median(used) - median(unused), total: median(used) - median(empty) };
+}
+
+/** Returns the milliseconds of CPU time that a server writes to stderr at its first answer. @param {readonly string[]} args */
+async function cpuOfStart(args) {
+  const [command = "", ...words] = onCore("server", [process.execPath, ...args]);
+  const child = spawn(command, words, { stdio: ["pipe", "pipe", "pipe"] });
+  const exited = once(child, "exit");
+  child.stdin.write(initialize);
+  const [answer, text] = await Promise.race([
+    Promise.all([once(child.stdout, "data"), once(child.stderr, "data")]),
+    exited.then(() => []),
+  ]);
+  child.kill("SIGKILL");
+  await exited;
+  checkFirst(String(answer?.[0] ?? ""));
+  return Number(text?.[0]) / 1_000;
+}
+
 /** @param {string} file @returns {Promise<{ rss: number, heapUsed: number }>} */
 async function idle(file) {
   const program = new Program({ side: "server", file, args: [], isProbed: true, input: "pipe" });

@@ -1,13 +1,15 @@
 // @ts-check
-import { floor } from "../implementations/implementations.mjs";
+import path from "node:path";
+import { floor, own } from "../implementations/implementations.mjs";
 import { bundleSample, installSample } from "../measure/size-sample.mjs";
-import { importSample, startSample } from "../measure/start-sample.mjs";
+import { importSample, startSample, zodSample } from "../measure/start-sample.mjs";
 import { roundsOf } from "./plan.mjs";
 
 /** @import { Implementation, Measure, Sample, Workload } from "../types.ts" */
 /** @import { Plan, Rounds } from "./plan.mjs" */
 
 const section = "Start and size";
+const zodTools = path.join(import.meta.dirname, "../implementations/mcparley/zod-tools.mjs");
 
 /** Returns the workloads for the start, the memory and the size of a minimal server. @param {Plan} plan @returns {Workload[]} */
 export function startWorkloads(plan) {
@@ -30,6 +32,17 @@ export function startWorkloads(plan) {
       rounds: plan.rounds,
       sample: async (one) => importSample(one, plan.peers),
     }),
+    {
+      id: "start/zod",
+      section,
+      title: "what 50 tools with schemas of zod add, until the first answer on stdio",
+      measures: [
+        { key: "added", title: "added CPU without the construction of the schemas, ms", better: "lower", digits: 1 },
+        { key: "total", title: "added CPU, ms", better: "lower", digits: 1 },
+      ],
+      rounds: plan.rounds.own,
+      contenders: [{ name: own, sample: () => zodSample(zodTools) }],
+    },
     workload("size/install", "installed for a server on stdio", {
       measures: [
         { key: "installed", title: "KB", better: "lower", digits: 0 },

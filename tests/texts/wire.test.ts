@@ -255,7 +255,7 @@ describe("a definition whose name or URI has half of a surrogate pair is refused
     ["a URI template", () => createServer({ ...named, resources: { a: resource("note://\ud83d/{id}", read) } })],
     [
       "an argument of a tool",
-      () => createServer({ ...named, tools: { a: tool({ input: z.object({ [half]: z.string() }), call: () => "" }) } }),
+      () => createServer(named).tools.set("a", tool({ input: z.object({ [half]: z.string() }), call: () => "" })),
     ],
     [
       "a nested argument of a tool in JSON Schema",
@@ -266,7 +266,7 @@ describe("a definition whose name or URI has half of a surrogate pair is refused
     ],
     [
       "an allowed value of an argument",
-      () => createServer({ ...named, tools: { a: tool({ input: z.object({ b: z.enum([half]) }), call: () => "" }) } }),
+      () => createServer(named).tools.set("a", tool({ input: z.object({ b: z.enum([half]) }), call: () => "" })),
     ],
     ["a prompt that is added later", () => createServer(named).prompts.set(half, prompt({ get: () => "" }))],
     ["an updated resource", () => createServer(named).resources.updated("note://\ud83d")],

@@ -7,6 +7,7 @@ import { completeVisit } from "./protocol/url-visits.ts";
 import type { Principal } from "./core/context.ts";
 import { PreparedServer } from "./prepared-server.ts";
 import { checkMethods } from "./checks/check-definition.ts";
+import { convertTools, convertToolsWhenIdle } from "./checks/convert-tools.ts";
 import type { Prompt, Resource, ResourceRegistry, Tool } from "./core/definition-types.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./core/options.ts";
@@ -67,7 +68,7 @@ export interface Server<T = object, P = object, R = object, C = any> extends Oth
     other: Server<T2, P2, R2, any>,
   ): Server<T & PrefixedDefinitions<T2, N>, P & PrefixedDefinitions<P2, N>, R & PrefixedDefinitions<R2, N>, C>;
   /**
-   * Serves one transport, such as a custom one. Resolves when the transport is open. `principal` is the verified caller of all
+   * Serves one transport, such as a custom one. Resolves when the transport is open. Rejects if a schema cannot be converted. `principal` is the verified caller of all
    * its requests, or `localUser`. Default: none, so definitions with `scopes` are hidden. The connection ends with the transport, with its `close`, or with `close` of the server.
    */
   attach(transport: Transport, options?: { principal?: Principal | undefined }): Promise<Connection>;
@@ -80,6 +81,13 @@ export interface Server<T = object, P = object, R = object, C = any> extends Oth
   /** Ends open streams with their graceful result and closes the connections that `attach` made. */
   close(): Promise<void>;
   readonly "~types"?: { tools: T; prompts: P; resources: R };
+}
+
+/** The options of `attach`, with those of `serveStdio`. */
+interface AttachOptions {
+  readonly principal?: Principal | undefined;
+  /** Whether the schemas of tools are converted after the connection is open. Default: before. */
+  readonly "~isLazy"?: boolean;
 }
 
 /** The members of a server that exist at run time. */
@@ -100,8 +108,10 @@ export function coreOf(server: Server<unknown, unknown, unknown>): PreparedServe
 /**
  * Makes a server from tools, prompts and resources by name.
  *
- * Prepares the definitions: converts schemas and builds validators. Throws `LocalError` `invalid_definition`, naming the
- * definition, if one is invalid. To serve the server, pass it to `serveStdio`, `listen`, `toFetch` or `connect`.
+ * Throws `LocalError` `invalid_definition`, naming the definition, if one is invalid. The schemas of a library in its tools
+ * are converted to JSON Schema after the start, so that servers with many tools start fast. One that cannot be converted ends
+ * the server with the same error: `serveStdio` and `connect` reject, `listen` and `toNodeHandler` leave a rejection
+ * unhandled, and `toFetch` answers with status 500. To serve the server, pass it to one of these functions.
  *
  * @example
  * ```ts
@@ -152,13 +162,15 @@ export function createServer<
       mount(core, prefix, coreOf(otherServer));
       return this as never;
     },
-    async attach(transport, options = {}) {
+    async attach(transport, options: AttachOptions = {}) {
+      if (!options["~isLazy"]) convertTools(core);
       // A server over HTTP alone has no connections.
       const { ServerConnection } = await import("./protocol/connection.ts");
       const connection = new ServerConnection(core, transport, options.principal);
       connections.add(connection);
       void connection.closed.then(() => connections.delete(connection));
       await connection.open();
+      if (options["~isLazy"]) connection.conversion = convertToolsWhenIdle(core);
       return connection;
     },
     elicitationComplete: (id) => completeVisit(core, id),

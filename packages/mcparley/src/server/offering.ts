@@ -23,7 +23,12 @@ type OfferingDefinition = Pick<AnyServerDefinition, ListKind | "capabilities">;
 
 /** The implementation of `Offering`. */
 export class PreparedOffering implements Offering {
-  readonly tools: PreparedRegistry<Tool, ToolEntry> = new PreparedRegistry((entry) => this.#prepare("tool", entry));
+  readonly tools: PreparedRegistry<Tool, ToolEntry> = new PreparedRegistry((entry) => {
+    const tool = this.#prepare<Tool, ToolEntry>("tool", entry);
+    // A tool that is set later is refused at once, so that the definition before it stays.
+    if (this.#isDefined) tool.convert();
+    return tool;
+  });
   readonly prompts: PreparedRegistry<Prompt, PromptEntry> = new PreparedRegistry((entry) =>
     this.#prepare("prompt", entry),
   );
@@ -39,6 +44,8 @@ export class PreparedOffering implements Offering {
   readonly #definition: OfferingDefinition;
   readonly #changes: Changes;
   #suggests: boolean | undefined;
+  /** Whether the definitions that were passed to `createServer` are set. */
+  #isDefined = false;
 
   constructor(
     definition: OfferingDefinition,
@@ -86,6 +93,7 @@ export class PreparedOffering implements Offering {
       checkRecord(kind, entries);
       for (const [name, entry] of Object.entries(entries ?? {})) registry.set(name, entry);
     }
+    this.#isDefined = true;
   }
 
   offers(feature: ServerFeature): boolean {

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { createServer, tool } from "../server.ts";
+import { z } from "zod";
+import { type StandardSchema, createServer, tool } from "../server.ts";
 import { flushPromises } from "../testing/fake-clock.ts";
 import { type RunningStdioServer, type ServeStdioOptions, serveStdio } from "./serve-stdio.ts";
 
@@ -143,4 +145,38 @@ test.each([undefined, {}, () => {}, Promise.resolve()])("refuses %s in place of 
   expect(() => serveStdio(server as never)).toThrow(
     "serveStdio needs a server. Pass the return value of createServer.",
   );
+});
+
+test("answers the first request before it converts all schemas of a library", async () => {
+  const calls: string[] = [];
+  const input = (name: string): StandardSchema => ({
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: (value) => ({ value: value as object }),
+      jsonSchema: { input: () => (calls.push(name), { type: "object" }), output: () => ({}) },
+    },
+  });
+  const names = Array.from({ length: 1_000 }, (_, index) => `t${index}`);
+  const tools = Object.fromEntries(names.map((name) => [name, tool({ input: input(name), call: () => "" })]));
+  const { input: stdin, output, done, send } = served(tools);
+  send({ jsonrpc: "2.0", id: 1, method: "ping" });
+  await once(output, "data");
+  expect(calls.length).toBeLessThan(names.length);
+  stdin.end();
+  await done;
+  expect(calls).toEqual(names);
+});
+
+const bad = tool({ input: z.object({ born: z.date() }), call: () => "" });
+const refusal = /^The tool "bad" cannot be offered: .* at "born"/;
+
+test.each([
+  ["while its input is open", false],
+  ["although its input has ended", true],
+])("rejects with the error of a definition and closes the connection, %s", async (_when, isOver) => {
+  const { input, output, done } = served({ bad });
+  if (isOver) input.end();
+  await expect(done).rejects.toThrow(refusal);
+  if (!output.closed) await once(output, "close");
 });

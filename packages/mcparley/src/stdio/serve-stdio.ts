@@ -67,7 +67,11 @@ export function serveStdio(
   const keepOutput = output === process.stdout;
   const transport = new StreamTransport(input, output, { ...options, keepOutput });
   const { principal } = options;
-  const connection = server.attach(transport, principal === undefined ? {} : { principal });
+  const attachOptions = { ...(principal !== undefined && { principal }), "~isLazy": true };
+  const connection: Promise<{ close(): Promise<void>; conversion?: Promise<void> }> = server.attach(
+    transport,
+    attachOptions,
+  );
 
   const close = async (): Promise<void> => {
     const open = await connection;
@@ -75,12 +79,17 @@ export function serveStdio(
     void open.close();
     await transport.end;
   };
+  const waitForEnd = async (): Promise<void> => {
+    await Promise.race([transport.inputEnd.then(() => drain(close, transport, options)), transport.end]);
+    await transport.end;
+  };
   const serve = async (): Promise<void> => {
     const stop = ownsProcess ? watchProcess(() => void close(), options) : () => {};
     try {
-      await connection;
-      await Promise.race([transport.inputEnd.then(() => drain(close, transport, options)), transport.end]);
-      await transport.end;
+      const { conversion } = await connection;
+      // A definition that is invalid ends the server at once.
+      conversion?.catch(() => void close());
+      await Promise.all([waitForEnd(), conversion]);
     } finally {
       stop();
     }

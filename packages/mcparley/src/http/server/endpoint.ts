@@ -9,6 +9,7 @@ import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read
 import { documentAt, readAuth } from "./auth-list.ts";
 import { checkOptions } from "./check-options.ts";
 import type { CheckSender } from "./check-sender.ts";
+import { convertTools, convertToolsWhenIdle } from "../../server/checks/convert-tools.ts";
 import { useCluster } from "./use-cluster.ts";
 import type { EncodeLarge, EndpointContext, Posted, Sender } from "./endpoint-context.ts";
 import type { HttpExchange } from "../exchange.ts";
@@ -53,6 +54,8 @@ export class Endpoint {
   #sse: HttpSse | undefined;
   #loadingSse: Promise<HttpSse> | undefined;
   #closing = false;
+  /** Whether the next request must wait until the schemas of all tools are converted. */
+  #mustConvert = true;
 
   /**
    * Throws a LocalError `invalid_definition` if the `x-mcp-header` annotations of a tool are invalid, if two paths are the
@@ -63,7 +66,7 @@ export class Endpoint {
     options: HttpOptions,
     { boundHost, Open = OpenExchanges, Unread, encodeLarge }: Adapter = {},
   ) {
-    checkMirroredHeaders(core);
+    convertTools(core, (tool) => tool.isConverted && checkMirroredHeaders(tool));
     checkOptions(options, boundHost !== undefined);
     const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 5_000 } = options;
     this.#options = options;
@@ -93,6 +96,12 @@ export class Endpoint {
   /** The number of requests that wait for their reply, and of open streams. */
   get inFlight(): number {
     return this.#context.open.size;
+  }
+
+  /** Converts the schemas of tools between requests, in place of before the first. Rejects with the error of a definition. */
+  convertWhenIdle(): Promise<void> {
+    this.#mustConvert = false;
+    return convertToolsWhenIdle(this.#context.core, checkMirroredHeaders);
   }
 
   /** Answers one HTTP request. Never rejects. */
@@ -127,6 +136,8 @@ export class Endpoint {
   #serveFrom(sender: Sender, exchange: HttpExchange): Promise<void> {
     // A drain may have started while the sender was checked.
     const part = this.#admit(exchange);
+    if (this.#mustConvert) convertTools(this.#context.core, checkMirroredHeaders);
+    this.#mustConvert = false;
     if (this.#unread) {
       exchange.readers = this.#unread;
       exchange.caller = sender.caller;

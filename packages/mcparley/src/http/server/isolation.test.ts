@@ -136,7 +136,7 @@ test("no schema is converted again for a call or a list", async () => {
     Array.from({ length: 1000 }, (_, index) => [`tool${index}`, tool({ input: schema(), call: () => "" })]),
   );
   const wide = rawHttp("http://localhost/mcp", toFetch(createServer({ name: "test", version: "1.0.0", tools })).fetch);
-  expect(converted).toBe(1000);
+  expect(converted).toBe(0);
   for (let count = 0; count < 50; count++) {
     const called = await wide.modern("tools/call", { name: `tool${count}`, arguments: {} });
     expect((await called.json()).result).toHaveProperty("content");

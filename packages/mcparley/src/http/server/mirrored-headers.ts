@@ -26,9 +26,10 @@ export interface Mismatch {
 
 const headersByTool = new WeakMap<ToolEntry, readonly McpHeader[]>();
 
-/** Throws a LocalError `invalid_definition` for the first tool with an `x-mcp-header` that breaks a rule. */
-export function checkMirroredHeaders(core: ServerCore): void {
-  for (const entry of core.offering.tools.entries()) explainErrors(`tool "${entry.name}"`, () => headersOf(entry));
+/** Converts the schemas of a tool. Throws a LocalError `invalid_definition` if an `x-mcp-header` in them breaks a rule. */
+export function checkMirroredHeaders(entry: ToolEntry): void {
+  entry.convert();
+  explainErrors(`tool "${entry.name}"`, () => headersOf(entry));
 }
 
 function headersOf(entry: ToolEntry): readonly McpHeader[] {

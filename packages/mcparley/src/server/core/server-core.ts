@@ -17,11 +17,17 @@ import type { RefusalError, SessionEnd } from "./observer.ts";
 import type { AnyServerDefinition, CapabilityChoice, ServerLimits } from "./options.ts";
 import type { Entry, PreparedRegistry } from "./registry.ts";
 
-/** A tool, prepared to be listed and called. */
+/**
+ * A tool, prepared to be listed and called. The first use of `listed`, `input` or `output` converts its schemas, and throws
+ * `invalid_definition` if one cannot be converted.
+ */
 export interface ToolEntry extends Entry<Tool> {
   readonly listed: ListedTool;
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
+  readonly isConverted: boolean;
+  /** Converts the schemas, if they are not converted yet. */
+  convert(): void;
 }
 
 /** A prompt, prepared to be listed. */

@@ -6,6 +6,7 @@ import { wellFormedJson } from "../../rpc/well-formed.ts";
 import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";
 import { type CompiledSchema, compileSchema } from "../../schema/validation/compile-schema.ts";
 import type { ValidationIssue, Outcome } from "../../schema/schema.ts";
+import { isStandardSchema } from "../../schema/standard-schema.ts";
 import { type Call, handlerContext } from "../core/call.ts";
 import type { ToolEntry } from "../core/server-core.ts";
 import { requireScopes } from "../core/scopes.ts";
@@ -20,10 +21,10 @@ import { ToolResult } from "../core/tool-types.ts";
 /** The input schema of a tool that declares none. */
 const noInput: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
-/** Compiles the schemas of a tool and builds its entry of `tools/list`. Throws `invalid_definition`, naming the tool. */
+/** Checks the definition of a tool. Throws `invalid_definition`, naming the tool. */
 export function prepareTool(entry: Entry<Tool>): ToolEntry {
   const { name, definition } = entry;
-  return explainErrors(`tool "${name}"`, () => {
+  const tool = explainErrors(`tool "${name}"`, () => {
     checkToolName(name);
     const commonMembers = describe("tool", name, definition);
     const { annotations = {}, extensions = [] } = definition;
@@ -34,14 +35,61 @@ export function prepareTool(entry: Entry<Tool>): ToolEntry {
       throw new TypeError(`the extension ${wrongExtension.id} belongs to createServer({ extensions: [...] })`);
     if (typeof definition.call !== "function")
       throw new TypeError("it has no `call` function; write tool({ input, call })");
-    const input = compileMember(definition, "input");
-    const output = compileMember(definition, "output");
-    const inputSchema = input ? asObjectSchema(input.json) : noInput;
-    const listEntry: ListedTool = { ...commonMembers, inputSchema };
-    if (output) listEntry.outputSchema = output.json;
-    if (definition.annotations) listEntry.annotations = definition.annotations;
-    return { ...entry, listed: listEntry, input, output };
+    return new PreparedTool(entry, commonMembers);
   });
+  // The conversion of schemas of a library takes most of the time in which a server with many tools starts.
+  if (!isStandardSchema(definition.input) && !isStandardSchema(definition.output)) tool.convert();
+  return tool;
+}
+
+/** The schemas of a tool, and its entry of `tools/list`, which contains them. */
+type ToolSchemas = Pick<ToolEntry, "listed" | "input" | "output">;
+
+class PreparedTool implements ToolEntry {
+  readonly name: string;
+  readonly definition: Tool;
+  readonly position: number;
+  readonly #commonMembers: { name: string };
+  #schemas: ToolSchemas | undefined;
+
+  constructor({ name, definition, position }: Entry<Tool>, commonMembers: { name: string }) {
+    this.name = name;
+    this.definition = definition;
+    this.position = position;
+    this.#commonMembers = commonMembers;
+  }
+
+  get listed(): ListedTool {
+    return this.convert().listed;
+  }
+
+  get input(): CompiledSchema | undefined {
+    return this.convert().input;
+  }
+
+  get output(): CompiledSchema | undefined {
+    return this.convert().output;
+  }
+
+  get isConverted(): boolean {
+    return this.#schemas !== undefined;
+  }
+
+  convert(): ToolSchemas {
+    return (this.#schemas ??= explainErrors(`tool "${this.name}"`, () =>
+      compileSchemas(this.definition, this.#commonMembers),
+    ));
+  }
+}
+
+function compileSchemas(definition: Tool, commonMembers: { name: string }): ToolSchemas {
+  const input = compileMember(definition, "input");
+  const output = compileMember(definition, "output");
+  const inputSchema = input ? asObjectSchema(input.json) : noInput;
+  const listed: ListedTool = { ...commonMembers, inputSchema };
+  if (output) listed.outputSchema = output.json;
+  if (definition.annotations) listed.annotations = definition.annotations;
+  return { listed, input, output };
 }
 
 /** Compiles a schema of a tool, if it has one. The error names the member. */

@@ -1,0 +1,35 @@
+import type { ServerCore, ToolEntry } from "../core/server-core.ts";
+
+/** Called with a tool whose schemas may not be converted yet. Throws `invalid_definition`, naming the tool. */
+type CheckTool = (tool: ToolEntry) => void;
+
+const convert: CheckTool = (tool) => tool.convert();
+
+/** Converts the schemas of all tools. Throws `invalid_definition` for the first tool that cannot be offered. */
+export function convertTools({ offering }: ServerCore, check: CheckTool = convert): void {
+  for (const tool of offering.tools.entries()) check(tool);
+}
+
+/**
+ * Converts the schemas of one tool in each turn of the event loop, so that first requests are answered between them. Rejects
+ * as `convertTools` throws. If nothing handles the rejection, it ends the process, as an error in `createServer` does.
+ */
+export async function convertToolsWhenIdle({ offering }: ServerCore, check: CheckTool = convert): Promise<void> {
+  for (const tool of offering.tools.entries()) {
+    if (!tool.isConverted) await nextTurn();
+    const isOffered = offering.tools.entry(tool.name) === tool;
+    if (isOffered) check(tool);
+  }
+}
+
+/** Some runtimes have no `setImmediate`. */
+const { setImmediate: runLater = (resolve: () => void) => setTimeout(resolve, 0) } = globalThis as {
+  setImmediate?: (resolve: () => void) => unknown;
+};
+
+/** Resolves after the input that has arrived. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    runLater(resolve);
+  });
+}
