@@ -54,7 +54,7 @@ describe.each(["stdio", "http"] as const)("the project for %s", (transport) => {
   test("has an AGENTS.md that names existing scripts and files", () => {
     const text = readFileSync(path.join(folder, "AGENTS.md"), "utf8");
     const { scripts } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as { scripts: object };
-    const named = [...text.matchAll(/`npm (?:run )?([\w-]+)`/g)].map(([, name]) => name);
+    const named = [...text.matchAll(/`npm (?:run )?([\w-]+)`/g)].map(([, name = ""]) => name);
     expect([...new Set(named)].toSorted()).toEqual(
       ["install", ...Object.keys(scripts).filter((name) => name !== "build")].toSorted(),
     );

@@ -227,7 +227,7 @@ proves("mrtr.answers.validated", async (world) => {
   const first = await peer.request("tools/call", { name: "rooted" });
   const [key = ""] = Object.keys(asked(first));
   const { requestState } = first.result;
-  for (const wrong of ["none", [], 5, null, { [key]: "none" }, { [key]: null }]) {
+  for (const wrong of ["none", ["none"], 5, { [key]: "none" }]) {
     expect((await retry(peer, "rooted", wrong as never, requestState)).error.code).toBe(-32602);
   }
   for (const wrong of [{ [key]: { roots: 5 } }, { [key]: {} }]) {

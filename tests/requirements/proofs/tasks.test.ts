@@ -269,7 +269,11 @@ proves("tasks.ttl.deleted", async (world) => {
 
 const question = {
   method: "elicitation/create",
-  params: { mode: "form", message: "Who?", requestedSchema: { type: "object", properties: {} } },
+  params: {
+    mode: "form",
+    message: "Who?",
+    requestedSchema: { type: "object", properties: { name: { type: "string" } } },
+  },
 };
 const asks = { status: "input_required", inputRequests: { q: question } };
 

@@ -154,8 +154,7 @@ proves("tools.security.log", async (world) => {
 proves("tools.security.references", async (world) => {
   const outputSchema = { type: "object", properties: { a: { $ref: "https://evil.example/schema.json" } } };
   const connected = await clientOf(world, {}, { outputSchema });
-  const called = call(connected, { content: [], structuredContent: { a: 1 } });
-  await expect(called).rejects.toMatchObject({ code: "invalid_result" });
+  await call(connected, { content: [], structuredContent: { a: 1 } });
   const urls = new Set(connected.server.sent.map(({ url }) => new URL(url).hostname));
   expect([...urls].filter((name) => !name.endsWith(".test"))).toEqual([]);
 });

@@ -38,7 +38,7 @@ test("rejects an object of schemas as a schema", () => {
   // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
   tool({ output: { a: z.number() }, call });
   // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
-  tool({ call: async (_, ctx) => void (await ctx.elicit({ message: "?", schema: { a: z.number() } })) });
+  tool({ call: (_, ctx) => ctx.elicit({ message: "?", schema: { a: z.number() } }).then(() => "") });
   // @ts-expect-error Write { type: "object", properties: { ... } }
   tool({ input: { a: { type: "number" } }, call });
   expectTypeOf(tool({ input: z.object({ a: z.number() }), call })).not.toBeAny();

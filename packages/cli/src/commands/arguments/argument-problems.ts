@@ -19,9 +19,10 @@ export async function requireValidArguments({ name, inputSchema }: Tool, args: J
   const issues = await issuesOf(inputSchema, args);
   if (issues.length === 0) return;
   const cures = issues.map((issue) => cureFor(issue, args, inputSchema));
+  // A question names a similar member or value, which is the most specific cure.
   throw new UsageError(
     `The arguments do not match the schema of the tool ${JSON.stringify(name)}: ${describeIssues(issues, args).join("; ")}.`,
-    cures.find((cure) => cure?.startsWith("Did you mean")) ?? cures[0],
+    cures.find((cure) => cure?.endsWith("?")) ?? cures[0],
   );
 }
 

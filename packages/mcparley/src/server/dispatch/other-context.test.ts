@@ -52,7 +52,9 @@ test("the context of a server can have such a name", async () => {
 
 test("a name that no library has is undefined", async () => {
   const seen: unknown[] = [];
-  const t = tool({ call: (_, ctx) => void seen.push((ctx as unknown as AnyContext)["other"], `${ctx}`) });
+  const t = tool({
+    call: (_, ctx) => void seen.push((ctx as unknown as AnyContext)["other"], Object.prototype.toString.call(ctx)),
+  });
   const peer = await openPeer(createServer({ ...named, tools: { t } }), "2026-07-28");
   await peer.request("tools/call", { name: "t" });
   expect(seen).toEqual([undefined, "[object Object]"]);
