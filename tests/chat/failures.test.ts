@@ -20,7 +20,7 @@ test("reports a server that dies in a call, and starts it again", async () => {
   });
   await send("Die");
   await terminal.waitFor("It has died.");
-  expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain("exited with code 7");
+  expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain("ended with code 7");
   await send("/servers reconnect server");
   await terminal.waitFor(/^server {2}ready/m);
   await idle();

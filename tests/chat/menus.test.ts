@@ -37,8 +37,8 @@ test("chooses a command by the arrow keys, and closes the menu with Escape", asy
   await terminal.type("/");
   await terminal.waitFor(/^\* \/help /m);
   expect(terminal.screen()).toMatch(/^ {2}\/servers +show the servers, or change one$/m);
-  // 13 commands, and the prompts when the server has sent them.
-  await terminal.waitFor(/^ {2}8 of 16$/m);
+  // 14 commands, and the prompts when the server has sent them.
+  await terminal.waitFor(/^ {2}8 of 17$/m);
   terminal.key("up");
   await terminal.waitFor(/^\* \/server:/m);
   terminal.key("down");

@@ -61,7 +61,11 @@ test("prints one JSON document", async () => {
     calls: [
       { name: "server__echo", server: "server", tool: "echo", arguments: { text: "a" }, status: "result", text: "a" },
     ],
-    usage: { inputTokens: 200, outputTokens: 40 },
+    usage: {
+      inputTokens: 200,
+      outputTokens: 40,
+      origins: [{ model: expect.stringMatching(/small$/), inputTokens: 200, outputTokens: 40 }],
+    },
     steps: 2,
     model: expect.stringMatching(/small$/),
     unavailable: [],

@@ -1,4 +1,5 @@
 import {
+  createFetch,
   fileCredentials,
   fileStore,
   keychain,
@@ -15,6 +16,7 @@ const server = createServer({ name: "x", version: "1" });
 export const listening = () => listen(server, { port: 0 });
 export const listeningAt = () => listen(server, 3000);
 export const handler = toNodeHandler(server);
+export const fetching = (...given: Parameters<typeof createFetch>) => createFetch(...given);
 export const credentials = (...given: Parameters<typeof fileCredentials>) => fileCredentials(...given);
 export const store = (...given: Parameters<typeof fileStore>) => fileStore(...given);
 export const keys = (...given: Parameters<typeof keychain>) => keychain(...given);
