@@ -22,14 +22,9 @@ export async function convertToolsWhenIdle({ offering }: ServerCore, check: Chec
   }
 }
 
-/** Some runtimes have no `setImmediate`. */
-const { setImmediate: runLater = (resolve: () => void) => setTimeout(resolve, 0) } = globalThis as {
-  setImmediate?: (resolve: () => void) => unknown;
-};
-
-/** Resolves after the input that has arrived. */
+/** Resolves in a later turn of the event loop, also on runtimes without `setImmediate`. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
-    runLater(resolve);
+    setTimeout(resolve, 0);
   });
 }
