@@ -1,48 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, openPeer } from "mcparley-tests/support/raw-peer.ts";
+import { accept, callAnswering, serverOf, textOf } from "mcparley-tests/support/asking-server.ts";
+import { openPeer } from "mcparley-tests/support/raw-peer.ts";
 import type { Context } from "../core/context.ts";
 import { inputRequired } from "../core/input-required.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
-
-function serverOf(call: (ctx: Context) => unknown, options: object = {}) {
-  return createServer({
-    name: "asker",
-    version: "1",
-    tools: { ask: tool({ call: (_, ctx) => call(ctx) as string }) },
-    ...options,
-  });
-}
-
-const textOf = ({ result }: { result: JsonObject }): unknown =>
-  (result.content as { text: string }[] | undefined)?.[0]?.text;
-
-/** Calls the tool and answers the input requests of each round, as a client of the revision does. */
-async function callAnswering(peer: RawPeer, isModern: boolean, answers: Record<string, JsonObject>[]) {
-  if (!isModern) {
-    const response = peer.request("tools/call", { name: "ask" });
-    for (const round of answers) {
-      for (const [method, answer] of Object.entries(round)) peer.answer(await peer.nextRequest(method), answer);
-    }
-    return response;
-  }
-  let response = await peer.request("tools/call", { name: "ask" });
-  for (const round of answers) {
-    const { inputRequests, requestState } = response.result as {
-      inputRequests: Record<string, { method: string }>;
-      requestState: string;
-    };
-    const inputResponses = Object.fromEntries(
-      Object.entries(inputRequests).map(([key, { method }]) => [key, round[method]]),
-    );
-    response = await peer.request("tools/call", { name: "ask", inputResponses, requestState });
-  }
-  return response;
-}
-
-const accept = (content: JsonObject): JsonObject => ({ action: "accept", content });
 
 type Asking = [string, (ctx: Context) => unknown, unknown];
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { accept, callAnswering, serverOf, textOf } from "mcparley-tests/support/asking-server.ts";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
@@ -10,43 +11,6 @@ import { createServer } from "../create-server.ts";
 
 const modern = "2026-07-28";
 const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
-
-function serverOf(call: (ctx: Context) => unknown, options: object = {}) {
-  return createServer({
-    name: "asker",
-    version: "1",
-    tools: { ask: tool({ call: (_, ctx) => call(ctx) as string }) },
-    ...options,
-  });
-}
-
-const textOf = ({ result }: { result: JsonObject }): unknown =>
-  (result.content as { text: string }[] | undefined)?.[0]?.text;
-
-/** Calls the tool and answers the input requests of each round, as a client of the revision does. */
-async function callAnswering(peer: RawPeer, isModern: boolean, answers: Record<string, JsonObject>[]) {
-  if (!isModern) {
-    const response = peer.request("tools/call", { name: "ask" });
-    for (const round of answers) {
-      for (const [method, answer] of Object.entries(round)) peer.answer(await peer.nextRequest(method), answer);
-    }
-    return response;
-  }
-  let response = await peer.request("tools/call", { name: "ask" });
-  for (const round of answers) {
-    const { inputRequests, requestState } = response.result as {
-      inputRequests: Record<string, { method: string }>;
-      requestState: string;
-    };
-    const inputResponses = Object.fromEntries(
-      Object.entries(inputRequests).map(([key, { method }]) => [key, round[method]]),
-    );
-    response = await peer.request("tools/call", { name: "ask", inputResponses, requestState });
-  }
-  return response;
-}
-
-const accept = (content: JsonObject): JsonObject => ({ action: "accept", content });
 
 describe.each([
   ["2025-06-18", false],
