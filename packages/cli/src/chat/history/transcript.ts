@@ -89,7 +89,7 @@ export async function writeNewFile(file: string, content: Buffer, place: FilePla
     }
     throw new UsageError(`${name} cannot be written: ${visibleLine(message)}`);
   }
-  return visibleLine(`Wrote ${target} (${showSize(content.length)}).`);
+  return visibleLine(`Wrote ${file} (${showSize(content.length)}).`);
 }
 
 /** Returns the server of each call that has a result of a server, by the id of the call. */
