@@ -61,7 +61,7 @@ export const checks = {
     "tests/faults/run.mjs",
   ),
   keycloak: check(
-    "Sign-ins with Keycloak and `oidc-provider`, and the page `docs/keycloak.md`. `--only NAME`, `--update`.",
+    "Sign-ins with Keycloak and `oidc-provider`, and the page `docs/auth/keycloak.md`. `--only NAME`, `--update`.",
     "tests/issuers/run.mjs",
   ),
   keychain: check("The stored credentials with a real keychain of a Linux desktop.", "tests/keychain/run.mjs"),
@@ -82,13 +82,13 @@ export const checks = {
     "Writes, installs and runs the projects of `create-mcparley`, from the packed packages. `--node VERSION`.",
     "tests/create/run.mjs",
   ),
-  recipes: check("The programs of `docs/commonjs.md`, with Jest and CommonJS.", "tests/docs/recipes.mjs"),
+  recipes: check("The programs of `docs/serve/commonjs.md`, with Jest and CommonJS.", "tests/docs/recipes.mjs"),
   compare: check(
-    "Servers and samples of other libraries, and the tables of `docs/why-mcparley.md`.",
+    "Servers and samples of other libraries, and the tables of `docs/start/why-mcparley.md`.",
     "tests/comparison/run.mjs",
   ),
   hosts: check(
-    "The commands of `docs/add-to-a-host.md` and `@mcparley/config`, with Claude Code, Codex, Gemini CLI and opencode.",
+    "The commands of `docs/start/add-to-a-host.md` and `@mcparley/config`, with Claude Code, Codex, Gemini CLI and opencode.",
     "tests/hosts/run.mjs",
   ),
   "host-providers": check(
@@ -96,7 +96,7 @@ export const checks = {
     "tests/host/providers/run.mjs",
   ),
   frameworks: check(
-    "The examples of `docs/frameworks.md`, with ten frameworks and runtimes. `--only NAME`.",
+    "The examples of `docs/serve/frameworks.md`, with ten frameworks and runtimes. `--only NAME`.",
     "tests/frameworks/run.mjs",
   ),
   image: check(

@@ -18,17 +18,17 @@ import { repository } from "./release/project.mjs";
  */
 
 /** Tables of what the tests check. They are for contributors, and large. */
-const tables = ["reference/client-states.md", "reference/client-under-faults.md", "pitfalls.md"];
+const tables = ["internals/client-states.md", "internals/client-under-faults.md", "internals/pitfalls.md"];
 
 /** The pages of each package: all guides for the users of the library, and those of its subject for another package. */
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
   // Not those for readers who choose a library or a runtime, and no tables of results.
-  mcparley: /^(?!why-mcparley|runtimes|reference\/)/,
-  "@mcparley/cli": /^((command|chat|folder|add-to-a-host)[\w-]*|reference\/(command-hints|entry-members))\.md$/,
-  "@mcparley/config": /^(add-to-a-host|host-configurations)\.md$/,
-  "@mcparley/host": /^(consent|host)\.md$/,
-  "@mcparley/redis": /^(deployment|multiple-processes|scaling)\.md$/,
-  "create-mcparley": /^quick-start\.md$/,
+  mcparley: /^(?!start\/why-mcparley|serve\/runtimes|reference\/(command-hints|entry-members|issuers|runtime-results))/,
+  "@mcparley/cli": /^(cli\/.*|serve\/folder.*|start\/add-to-a-host|reference\/(command-hints|entry-members))\.md$/,
+  "@mcparley/config": /^(start\/add-to-a-host|hosts\/host-configurations)\.md$/,
+  "@mcparley/host": /^hosts\/(consent|host)\.md$/,
+  "@mcparley/redis": /^operate\/(deployment|multiple-processes|scaling)\.md$/,
+  "create-mcparley": /^start\/first-server\.md$/,
 });
 
 /** The examples in each package: small ones, which need no other package of this repository. */
@@ -36,10 +36,12 @@ const examplesOf = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
   mcparley: ["api-keys", "approval", "long-task", "oauth"],
 });
 
-/** Returns the pages of `docs` and of its folder `reference`, relative to `docs`. */
+/** Returns the pages of `docs`, relative to it, without the decision records. */
 export function pagesOfDocs() {
-  const reference = readdirSync(path.join(root, "docs/reference")).map((name) => `reference/${name}`);
-  return [...readdirSync(path.join(root, "docs")), ...reference].filter((file) => file.endsWith(".md"));
+  return readdirSync(path.join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .map((file) => file.replaceAll(path.sep, "/"))
+    .filter((file) => file.endsWith(".md") && !file.startsWith("internals/adr/"))
+    .toSorted();
 }
 
 /** Whether a page of `docs` is for users of the library, and no table of what the tests check. @param {string} file */
@@ -106,7 +108,7 @@ function sourcesOf(name) {
   const add = (/** @type {string} */ file) => sources.set(file, readFileSync(path.join(root, file), "utf8"));
   for (const page of pagesOfDocs().filter((file) => isGuide(file) && guidesOf[name]?.test(file))) add(`docs/${page}`);
   const guides = [...sources.values()].join("\n");
-  for (const [, picture = ""] of guides.matchAll(/!\[[^\]]*\]\(([\w-]+\.svg)\)/g)) add(`docs/${picture}`);
+  if (guides.includes("](chat.svg)")) add("docs/cli/chat.svg");
   for (const example of examplesOf[name] ?? [])
     for (const file of readdirSync(path.join(root, "examples", example)))
       if (/\.(md|json|ts)$/.test(file)) add(`examples/${example}/${file}`);

@@ -64,7 +64,7 @@ export default defineConfig({
  * @param {any} md the renderer, whose types differ between two packages
  */
 function renderForSearch(source, env, md) {
-  const isGenerated = /^client-(states|under-faults)\.md$/.test(env.relativePath);
+  const isGenerated = /^internals\/client-(states|under-faults)\.md$/.test(env.relativePath);
   const wanted = source
     .split(/^(?=## )/m)
     .filter((part, index) => (isGenerated ? index === 0 : !part.startsWith("## Next pages")));

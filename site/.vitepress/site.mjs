@@ -9,7 +9,7 @@ export function readSite() {
   const sections = navigation();
   const pages = readPages();
   const titles = new Map(pages.map(({ source, title }) => [source, title]));
-  const decisions = pages.filter(({ source }) => /^docs\/adr\/\d/.test(source)).map(({ source }) => source);
+  const decisions = pages.filter(({ source }) => /^docs\/internals\/adr\/\d/.test(source)).map(({ source }) => source);
 
   /** @param {string} source */
   const item = (source) => ({ text: titles.get(source) ?? source, link: linkOf(sitePath(source)) });

@@ -10,7 +10,7 @@ import { isExternal, linksIn } from "./markdown.mjs";
  *
  * @typedef {object} Group
  * @property {string | undefined} title undefined for the links directly below the heading of the section
- * @property {string[]} files paths from the root of the repository: `docs/tools.md`
+ * @property {string[]} files paths from the root of the repository: `docs/servers/tools.md`
  */
 
 /**
@@ -51,7 +51,7 @@ export function filesOf(section) {
  */
 export function checkListed(sections, guides) {
   const listed = new Set(["docs/README.md", ...sections.flatMap(filesOf)]);
-  const missing = guides.filter((file) => !listed.has(file) && !file.startsWith("docs/adr/"));
+  const missing = guides.filter((file) => !listed.has(file) && !file.startsWith("docs/internals/adr/"));
   if (missing.length > 0)
     throw new Error(`docs/README.md lists no link to ${missing.join(", ")}. Add each page to a section.`);
 }

@@ -10,7 +10,7 @@ import { checkListed, filesOf, readNavigation } from "./navigation.mjs";
  * A page of the site.
  *
  * @typedef {object} Page
- * @property {string} source path from the root of the repository: `docs/tools.md`
+ * @property {string} source path from the root of the repository: `docs/servers/tools.md`
  * @property {string} path path on the site: `tools.md`
  * @property {string} title
  * @property {string} summary the first paragraph
@@ -24,12 +24,12 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 const renamed = {
   "README.md": "index.md",
   "docs/README.md": "guides.md",
-  "docs/adr/README.md": "adr/index.md",
+  "docs/internals/adr/README.md": "internals/adr/index.md",
   "packages/create-mcparley/README.md": "create-mcparley.md",
   "packages/config/README.md": "config.md",
   "packages/host/README.md": "host-package.md",
   "packages/redis/README.md": "redis.md",
-  // `docs/security.md` has the other name.
+  // `docs/operate/security.md` has the other name.
   "SECURITY.md": "security-policy.md",
 };
 

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { connect } from "mcparley/client";
 
 /**
- * Facts about a server, found by using it over HTTP: each row of the table in `docs/why-mcparley.md` that a program can
+ * Facts about a server, found by using it over HTTP: each row of the table in `docs/start/why-mcparley.md` that a program can
  * decide. The values are the cells of the table.
  *
  * @typedef {{ name: string; find: (url: string) => Promise<string> }} Feature

@@ -12,9 +12,9 @@ import { featuresOf } from "./features.mjs";
 import { measureSums } from "./sums.mjs";
 
 /*
- * Compares the library with others: compiles and runs the five servers of `docs/example-servers.md` and the same servers
+ * Compares the library with others: compiles and runs the five servers of `docs/servers/example-servers.md` and the same servers
  * written with other libraries, counts their lines, finds out what servers of all compared libraries do, and compiles the
- * samples of the migration guides against the packages that they migrate from. It fails if `docs/why-mcparley.md` has
+ * samples of the migration guides against the packages that they migrate from. It fails if `docs/start/why-mcparley.md` has
  * other numbers or facts. The packages are installed into `.tools/comparison`; if that fails, it reports that nothing was
  * run and fails nothing.
  */
@@ -55,15 +55,16 @@ function writePrograms() {
   rmSync(programs, { recursive: true, force: true });
   cpSync(path.join(sources, "servers"), programs, { recursive: true });
   const ours = path.join(programs, "mcparley");
-  for (const { name, code } of fences("example-servers.md", "")) if (name) writeFileSync(path.join(ours, name), code);
+  for (const { name, code } of fences("servers/example-servers.md", ""))
+    if (name) writeFileSync(path.join(ours, name), code);
   const readme = readFileSync(path.join(root, "README.md"), "utf8");
   for (const [, code = "", name = ""] of readme.matchAll(/^```ts\n(\/\/ (server|main)\.ts\n[\s\S]*?)^```$/gm)) {
     writeFileSync(path.join(ours, name === "main" ? "sums.ts" : "server.ts"), code);
   }
-  for (const page of readdirSync(path.join(root, "docs")).filter((name) => name.startsWith("migrate-from-"))) {
-    const folder = path.join(programs, page.replace(/\.md$/, ""));
+  for (const page of readdirSync(path.join(root, "docs/migrate"))) {
+    const folder = path.join(programs, `migrate-${page.replace(/\.md$/, "")}`);
     mkdirSync(folder);
-    for (const [index, { name, code }] of fences(page, " other").entries()) {
+    for (const [index, { name, code }] of fences(`migrate/${page}`, " other").entries()) {
       writeFileSync(path.join(folder, name ?? `sample-${index + 1}.ts`), code);
     }
   }
@@ -158,15 +159,15 @@ async function findFeatures() {
   return Object.keys(found[0] ?? {}).map((name) => [name, ...found.map((features) => features[name] ?? "")]);
 }
 
-/** Prints the rows, and the ones that `docs/why-mcparley.md` does not have. Returns the number of the latter. @param {Row[]} rows */
+/** Prints the rows, and the ones that `docs/start/why-mcparley.md` does not have. Returns the number of the latter. @param {Row[]} rows */
 function staleRows(rows) {
-  const page = readFileSync(path.join(root, "docs/why-mcparley.md"), "utf8");
+  const page = readFileSync(path.join(root, "docs/start/why-mcparley.md"), "utf8");
   const published = new Set(page.split("\n").map((line) => line.replaceAll(/\s+/g, " ").trim()));
   let stale = 0;
   for (const row of rows) {
     const line = `| ${row.join(" | ")} |`;
     if (!published.has(line)) stale++;
-    console.log(published.has(line) ? line : `${line}  <- docs/why-mcparley.md has no such row`);
+    console.log(published.has(line) ? line : `${line}  <- docs/start/why-mcparley.md has no such row`);
   }
   return stale;
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { extractSamples } from "./extract-samples.ts";
 
 /*
- * Uses the servers of docs/cookbook.md. The samples contain no assertions, so they stand here.
+ * Uses the servers of docs/servers/cookbook.md. The samples contain no assertions, so they stand here.
  */
 
 const folder = fileURLToPath(new URL("../types/.generated/cookbook/", import.meta.url));
@@ -15,7 +15,7 @@ const used = new Set<string>();
 let names: string[];
 
 beforeAll(() => {
-  names = extractSamples("docs/cookbook.md", folder).map(({ file }) =>
+  names = extractSamples("docs/servers/cookbook.md", folder).map(({ file }) =>
     file.slice(folder.length).replace(/^.*[/\\]/, ""),
   );
 });

@@ -6,7 +6,7 @@ import { converse } from "../comparison/conversations.mjs";
 import { extractSamples } from "./extract-samples.ts";
 
 /*
- * Runs the servers on stdio of docs/example-servers.md as programs. `npm run check -- compare` holds the same conversations with
+ * Runs the servers on stdio of docs/servers/example-servers.md as programs. `npm run check -- compare` holds the same conversations with
  * servers of other libraries, and with `whoami.ts`, whose port has to be known in advance.
  */
 
@@ -15,7 +15,7 @@ const onStdio = ["hello", "restaurant", "travel", "weather"];
 const programs = new Map<string, string>();
 
 beforeAll(async () => {
-  for (const { file } of extractSamples("docs/example-servers.md", folder)) {
+  for (const { file } of extractSamples("docs/servers/example-servers.md", folder)) {
     const outfile = `${file}.mjs`;
     await build({ entryPoints: [file], outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
     programs.set(path.basename(file, ".ts"), outfile);

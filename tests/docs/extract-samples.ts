@@ -71,7 +71,7 @@ export function commandSamples(document: string): CommandSample[] {
 
 /** The path of a document, without the folder of the guides. */
 function labelOf(document: string): string {
-  return path.relative("docs", document).startsWith("..") ? document : path.basename(document);
+  return document.replace(/^docs\//, "");
 }
 
 /** The code blocks of a language. `mark` is the word after the language: `compile` or `other`. */

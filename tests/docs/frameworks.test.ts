@@ -52,7 +52,7 @@ describe.each(programs)("$name", ({ file, packages }) => {
 });
 
 test("the table of frameworks has the versions that are run", () => {
-  const rows = [...read("docs/frameworks.md").matchAll(/^\| \[([\w./]+)\]\(#\w+\) +\| (\d+\.\d+\.\d+) /gm)];
+  const rows = [...read("docs/serve/frameworks.md").matchAll(/^\| \[([\w./]+)\]\(#\w+\) +\| (\d+\.\d+\.\d+) /gm)];
   const named = Object.fromEntries(rows.map(([, title = "", version]) => [title, version]));
   const { express: Express, fastify: Fastify, koa: Koa, hono: Hono, h3, next } = dependencies;
   expect(named).toEqual({ Express, Fastify, Koa, Hono, h3, "Next.js": next });
@@ -60,7 +60,7 @@ test("the table of frameworks has the versions that are run", () => {
 
 test("the page of runtimes has the versions that are run", () => {
   const source = read("tests/interop/runtimes/obtain.mjs");
-  const page = read("docs/workers-bun-and-deno.md");
+  const page = read("docs/serve/workers-bun-and-deno.md");
   for (const title of ["workerd", "Bun", "Deno"]) {
     const [, version = ""] = new RegExp(`title: "${title}",\\s+version: "([\\d.]+)"`).exec(source) ?? [];
     expect(version).not.toBe("");

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 import { clientSetups } from "../../packages/cli/src/serve/banner.ts";
 
 /*
- * docs/add-to-a-host.md shows the configuration that `mcparley serve` prints, and the same server on stdio in the same form.
+ * docs/start/add-to-a-host.md shows the configuration that `mcparley serve` prints, and the same server on stdio in the same form.
  */
 
 const url = "http://127.0.0.1:3000/mcp";
 const program = "/absolute/path/of/sums/dist/server.js";
-const text = readFileSync(fileURLToPath(new URL("../../docs/add-to-a-host.md", import.meta.url)), "utf8");
+const text = readFileSync(fileURLToPath(new URL("../../docs/start/add-to-a-host.md", import.meta.url)), "utf8");
 const sections = new Map(text.split(/^## /m).map((part) => [part.split("\n")[0] ?? "", part]));
 
 /** The members of an entry that are the same for every host. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { pagesOfDocs } from "../../scripts/guides.mjs";
 import { publishedPackages } from "../../scripts/packages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -57,15 +58,14 @@ test.each(pages)("the links of %s point to existing files and headings", (page) 
 
 test("docs/README.md lists every guide", () => {
   const listed = linksOf("docs/README.md").map(({ target }) => path.join("docs", target));
-  const folders = ["docs", path.join("docs", "reference")];
-  const guides = pages.filter(
-    (page) => folders.includes(path.dirname(page)) && page !== path.join("docs", "README.md"),
-  );
+  const guides = pagesOfDocs()
+    .filter((page) => page !== "README.md")
+    .map((page) => path.join("docs", page));
   expect(guides.filter((page) => !listed.includes(page))).toEqual([]);
 });
 
 test("each pitfall names a test", () => {
-  const rows = readFileSync(path.join(root, "docs/pitfalls.md"), "utf8")
+  const rows = readFileSync(path.join(root, "docs/internals/pitfalls.md"), "utf8")
     .split("\n")
     .filter((line) => line.startsWith("|") && !/^\| (Failure|-)/.test(line));
   expect(rows.length).toBeGreaterThan(50);

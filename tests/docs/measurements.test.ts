@@ -6,7 +6,7 @@ import { readmes } from "../samples/read-readme.mjs";
 const read = (file: string): string => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
 const results = read("benchmarks/results/2026-11-20.md");
 
-const table = tableBelow(read("docs/why-mcparley.md"), "## Speed");
+const table = tableBelow(read("docs/start/why-mcparley.md"), "## Speed");
 const [, , ...implementations] = table[0] ?? [];
 const figures = table
   .slice(1)
@@ -35,7 +35,7 @@ test("the READMEs have no measured figures, which would be those of an earlier s
 
 test("the page names the versions that are measured and compared", () => {
   const { dependencies } = JSON.parse(read("benchmarks/peers/package.json")) as { dependencies: object };
-  const [, versions = ""] = /^Compared versions: ([\s\S]*?)\n\n/m.exec(read("docs/why-mcparley.md")) ?? [];
+  const [, versions = ""] = /^Compared versions: ([\s\S]*?)\n\n/m.exec(read("docs/start/why-mcparley.md")) ?? [];
   const named = Object.fromEntries(
     [...versions.matchAll(/`([^`]+)`\s+([\d.]+\d)/g)].map(([, name, version]) => [name, version]),
   );

@@ -28,32 +28,32 @@ interface OptionTable {
 }
 
 const tables: readonly OptionTable[] = [
-  { page: "server-options.md", heading: "Options of createServer", of: "ServerDefinition" },
-  { page: "server-options.md", heading: "Options of limits", of: "ServerLimits" },
-  { page: "http-server.md", heading: "Options of listen", of: "ListenOptions", without: "HttpOptions" },
-  { page: "http-server.md", heading: "Options of toFetch and toNodeHandler", of: "HttpOptions" },
-  { page: "http-server.md", heading: "Options of sessions", of: "SessionOptions" },
-  { page: "http-server.md", heading: "Options of cors", of: "CorsOptions" },
-  { page: "worker-processes.md", heading: "Options of runWorkers", of: "RunWorkersOptions" },
-  { page: "resumable-streams.md", heading: "Options of events", of: "EventOptions" },
-  { page: "stdio-server.md", heading: "Options of serveStdio", of: "ServeStdioOptions" },
-  { page: "rate-limits.md", heading: "Options of rateLimit", of: "RateLimitOptions" },
-  { page: "observability.md", heading: "Options of jsonLogger", of: "JsonLoggerOptions" },
-  { page: "opentelemetry.md", heading: "Options of telemetry", of: "TelemetryOptions" },
-  { page: "tools.md", heading: "Members of a tool", of: "ToolDefinition", without: "OtherToolNames" },
+  { page: "reference/server-options.md", heading: "Options of createServer", of: "ServerDefinition" },
+  { page: "reference/server-options.md", heading: "Options of limits", of: "ServerLimits" },
+  { page: "serve/http.md", heading: "Options of listen", of: "ListenOptions", without: "HttpOptions" },
+  { page: "serve/http.md", heading: "Options of toFetch and toNodeHandler", of: "HttpOptions" },
+  { page: "serve/http.md", heading: "Options of sessions", of: "SessionOptions" },
+  { page: "serve/http.md", heading: "Options of cors", of: "CorsOptions" },
+  { page: "operate/worker-processes.md", heading: "Options of runWorkers", of: "RunWorkersOptions" },
+  { page: "serve/resumable-streams.md", heading: "Options of events", of: "EventOptions" },
+  { page: "serve/stdio.md", heading: "Options of serveStdio", of: "ServeStdioOptions" },
+  { page: "operate/rate-limits.md", heading: "Options of rateLimit", of: "RateLimitOptions" },
+  { page: "operate/observability.md", heading: "Options of jsonLogger", of: "JsonLoggerOptions" },
+  { page: "operate/opentelemetry.md", heading: "Options of telemetry", of: "TelemetryOptions" },
+  { page: "servers/tools.md", heading: "Members of a tool", of: "ToolDefinition", without: "OtherToolNames" },
   {
-    page: "prompts.md",
+    page: "servers/prompts.md",
     heading: "Members of a prompt",
     of: "PromptDefinition",
     without: "OtherPromptNames",
   },
-  { page: "resources.md", heading: "Members of a resource", of: "ResourceDefinition" },
-  { page: "handler-context.md", heading: "Members of the context", of: "Context", with: ["uri"] },
-  { page: "testing-clients.md", heading: "Members of a scripted peer", of: "ScriptedPeer" },
-  { page: "client-options.md", heading: "Options of connect", of: "ConnectOptions" },
-  { page: "client-options.md", heading: "Options of a URL", of: "HttpTarget" },
-  { page: "proxies-and-certificates.md", heading: "Options of connection", of: "HttpConnection" },
-  { page: "client-options.md", heading: "Options of a command", of: "CommandTarget" },
+  { page: "servers/resources.md", heading: "Members of a resource", of: "ResourceDefinition" },
+  { page: "servers/handler-context.md", heading: "Members of the context", of: "Context", with: ["uri"] },
+  { page: "clients/testing.md", heading: "Members of a scripted peer", of: "ScriptedPeer" },
+  { page: "reference/client-options.md", heading: "Options of connect", of: "ConnectOptions" },
+  { page: "reference/client-options.md", heading: "Options of a URL", of: "HttpTarget" },
+  { page: "clients/proxies-and-certificates.md", heading: "Options of connection", of: "HttpConnection" },
+  { page: "reference/client-options.md", heading: "Options of a command", of: "CommandTarget" },
 ];
 
 test.each(tables)("$page: $heading lists the members of $of", ({ page, heading, of, without, with: more = [] }) => {
@@ -64,11 +64,11 @@ test.each(tables)("$page: $heading lists the members of $of", ({ page, heading, 
 
 test("testing-clients.md lists the functions of mcparley/testing", async () => {
   const functions = Object.keys(await import("mcparley/testing"));
-  expect(namesInTable("testing-clients.md", "Functions of mcparley/testing").toSorted()).toEqual(functions.toSorted());
+  expect(namesInTable("clients/testing.md", "Functions of mcparley/testing").toSorted()).toEqual(functions.toSorted());
 });
 
 test("the documented defaults of limits match the source", () => {
-  const rows = rowsOf("server-options.md", "Options of limits");
+  const rows = rowsOf("reference/server-options.md", "Options of limits");
   const shown = rows.map(([, name = "", limit]) => [name.replaceAll(/[` ]/g, ""), Number(limit?.replaceAll(",", ""))]);
   expect(Object.fromEntries(shown)).toEqual(defaultLimits);
 });

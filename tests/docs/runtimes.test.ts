@@ -10,11 +10,11 @@ import { shown } from "../interop/runtimes/summary.mjs";
 
 /*
  * `docs/reference/runtime-results.md` has the results of `npm run check -- runtimes` for each runtime of that check, and the table of entry
- * points in `docs/runtimes.md` is true. No runtime is needed.
+ * points in `docs/serve/runtimes.md` is true. No runtime is needed.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const page = readFileSync(`${root}/docs/runtimes.md`, "utf8");
+const page = readFileSync(`${root}/docs/serve/runtimes.md`, "utf8");
 const written = readFileSync(`${root}/docs/reference/runtime-results.md`, "utf8");
 const [head = [], ...rows] = tableIn(written);
 

@@ -17,7 +17,7 @@ const linesOf = (page: string): string[] => readSteps(page).flatMap((step) => (s
 const runsCommand = (line: string): boolean => /(^|[|;&] *|-- )(npx )?mcparley /.test(line);
 
 test("the pages with shell samples are the READMEs and many guides", () => {
-  expect(pages).toEqual(expect.arrayContaining(["README.md", "packages/cli/README.md", "docs/chat.md"]));
+  expect(pages).toEqual(expect.arrayContaining(["README.md", "packages/cli/README.md", "docs/cli/chat.md"]));
   expect(pages.length).toBeGreaterThan(20);
 });
 
@@ -40,7 +40,7 @@ test.each(pages.filter((page) => /docs\/(chat|command|folder)/.test(page)))(
 
 test.each([
   "README.md",
-  "docs/quick-start.md",
+  "docs/start/first-server.md",
   "packages/mcparley/README.md",
   "packages/mcparley/skills/build-mcp-server/SKILL.md",
 ])("%s names the package of the command", (page) => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { transcripts } from "../transcripts/transcript.ts";
 
-const page = readFileSync(fileURLToPath(new URL("../../docs/revisions-explained.md", import.meta.url)), "utf8");
+const page = readFileSync(fileURLToPath(new URL("../../docs/learn/revisions.md", import.meta.url)), "utf8");
 const recorded = transcripts();
 
 /** The lines of the transcripts on the page, with the revision in the heading above them. */

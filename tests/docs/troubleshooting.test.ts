@@ -7,12 +7,12 @@ import { hintsOfCommand, textsIn } from "./hints.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (name: string): string => readFileSync(path.join(root, "docs", name), "utf8");
-const page = read("troubleshooting.md");
+const page = read("reference/troubleshooting.md");
 const hintsPage = read("reference/command-hints.md");
 const sources = ["mcparley", "cli", "config"].flatMap((name) => parseFolder(path.join(root, "packages", name, "src")));
 const texts = [...new Set(sources.flatMap(({ program }) => textsIn(program)))];
 
-describe("docs/troubleshooting.md and docs/reference/command-hints.md", () => {
+describe("docs/reference/troubleshooting.md and docs/reference/command-hints.md", () => {
   test("have a heading for each code of LocalError", () => {
     const errors = sources.find(({ name }) => name === "rpc/errors.ts");
     const [, union = ""] = /export type LocalErrorCode =([^;]*);/.exec(errors?.text ?? "") ?? [];

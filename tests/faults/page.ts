@@ -28,7 +28,7 @@ const introduction = `# Client under faults
 This page shows what the client does when the network, a proxy or a server fails. It is generated from the data of a test:
 \`npm run check -- faults\` runs each cell of the tables below and prints them, \`npm run check -- faults --cell call/503/http/2026-07-28\` runs one.
 For each cell the test checks the result or the error, the number of requests, \`client.state\`, that the next call works, and that
-\`close()\` leaves no timer, listener, stream or process. [Calls and errors](../calls-and-errors.md) describes the errors.
+\`close()\` leaves no timer, listener, stream or process. [Calls and errors](../clients/calls-and-errors.md) describes the errors.
 
 ## Principles
 

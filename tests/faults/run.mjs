@@ -11,7 +11,7 @@ const help = `Runs the client under each fault, and prints what it must do.
 
   npm run check -- faults                                       the whole matrix
   npm run check -- faults --cell call/503/http/2026-07-28       one cell: expected, observed, and the differences
-  npm run check -- faults --update                              writes client-under-faults.md and client-states.md of docs/reference
+  npm run check -- faults --update                              writes client-under-faults.md and client-states.md of docs/internals
 `;
 
 /** Replaces the test runner, which the cells of the state tables use in their tests. No test runs here. */
@@ -37,10 +37,10 @@ function writePages() {
   const pages = { "client-under-faults.md": matrix.renderPage(), "client-states.md": matrix.renderStatesPage() };
   for (const [name, text] of Object.entries(pages)) {
     if (text === undefined) continue;
-    const file = path.join(root, "docs/reference", name);
+    const file = path.join(root, "docs/internals", name);
     writeFileSync(file, text);
     spawnSync(process.execPath, [path.join(root, "node_modules/oxfmt/bin/oxfmt"), file], { stdio: "inherit" });
-    print(`docs/reference/${name} is written.\n`);
+    print(`docs/internals/${name} is written.\n`);
   }
 }
 

@@ -12,7 +12,7 @@ import { readOptions } from "../support/runner.mjs";
 import { root } from "../../scripts/ready.mjs";
 
 /**
- * Runs the commands of docs/add-to-a-host.md with the programs of hosts that npm has: adds a server over stdio and over HTTP, lists the servers, and compares the
+ * Runs the commands of docs/start/add-to-a-host.md with the programs of hosts that npm has: adds a server over stdio and over HTTP, lists the servers, and compares the
  * written configuration with the page. Then compares what the hosts and `@mcparley/config` read and write, and the first request of each host with the file
  * `first-requests.json`, which `--update` writes. The programs are installed into `.tools/hosts`, and have an empty home folder and no network but loopback.
  *
@@ -42,7 +42,7 @@ const opencode = { title: "opencode", program: "opencode", package: "opencode-ai
 
 const help = `npm run check -- hosts
 
-Checks the commands of docs/add-to-a-host.md and @mcparley/config with the programs of hosts. --update writes the first request of each host
+Checks the commands of docs/start/add-to-a-host.md and @mcparley/config with the programs of hosts. --update writes the first request of each host
 into tests/hosts/first-requests.json.
 `;
 
@@ -51,7 +51,7 @@ const recordFile = path.join(import.meta.dirname, "first-requests.json");
 /** The first request over HTTP of each host that connects, by its program. @type {Record<string, object>} */
 const firstRequests = {};
 
-const page = readFileSync(path.join(root, "docs/add-to-a-host.md"), "utf8");
+const page = readFileSync(path.join(root, "docs/start/add-to-a-host.md"), "utf8");
 
 await inTemporaryFolder(async (folder) => {
   writeServers(folder);

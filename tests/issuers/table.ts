@@ -8,7 +8,7 @@ const end = "<!-- End of the written part. -->";
 
 /** The cells without a check, with the reason. */
 const withoutCheck: Readonly<Record<Feature, Readonly<Record<string, string>>>> = {
-  "resource indicators": { Keycloak: "no; [a mapper](../keycloak.md#make-the-realm) adds the audience" },
+  "resource indicators": { Keycloak: "no; [a mapper](../auth/keycloak.md#make-the-realm) adds the audience" },
 };
 
 /** Returns the table of features and issuers, with one line for each feature in the order of the checks. */

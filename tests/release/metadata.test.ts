@@ -107,7 +107,7 @@ describe.each(packages)("the guides and examples of $name", ({ name, folder, ver
 
   test("are pages for users, without decision records", () => {
     expect(texts.size).toBeGreaterThan(name === "mcparley" ? 50 : 0);
-    expect([...texts.keys()].filter((file) => file.startsWith("docs/adr/"))).toEqual([]);
+    expect([...texts.keys()].filter((file) => file.startsWith("docs/internals/adr/"))).toEqual([]);
   });
 
   test("link only files in the package, or other hosts", () => {

@@ -16,7 +16,7 @@ import { openWorld } from "./world.mjs";
 /** @typedef {import("./world.mjs").World} World */
 
 /** The pages that show the output of their commands. */
-const pagesWithOutput = new Set(["README.md", "docs/quick-start.md"]);
+const pagesWithOutput = new Set(["README.md", "docs/start/first-server.md"]);
 
 /**
  * What a page needs while its commands are run.

@@ -7,16 +7,20 @@
  */
 export const notRun = [
   {
-    page: "docs/add-to-a-host.md",
+    page: "docs/start/add-to-a-host.md",
     line: /^(claude|codex|gemini) mcp add /,
     reason: "needs the program of the host; npm run check -- hosts runs it",
   },
-  { page: "docs/command-sign-in.md", line: /^mcparley (login|whoami|logout|call) /, reason: "signs in with a browser" },
-  { page: "docs/keycloak.md", line: /^(?!npm )/, reason: "needs Keycloak; npm run check -- keycloak runs it" },
-  { page: "docs/runtimes.md", line: /^(bun|deno) /, reason: "needs Bun or Deno; npm run check -- runtimes uses them" },
-  { page: "docs/folder-server.md", line: /--store redis:/, reason: "needs Redis; npm run check -- cluster runs it" },
+  { page: "docs/cli/sign-in.md", line: /^mcparley (login|whoami|logout|call) /, reason: "signs in with a browser" },
+  { page: "docs/auth/keycloak.md", line: /^(?!npm )/, reason: "needs Keycloak; npm run check -- keycloak runs it" },
   {
-    page: "docs/command.md",
+    page: "docs/serve/runtimes.md",
+    line: /^(bun|deno) /,
+    reason: "needs Bun or Deno; npm run check -- runtimes uses them",
+  },
+  { page: "docs/serve/folder.md", line: /--store redis:/, reason: "needs Redis; npm run check -- cluster runs it" },
+  {
+    page: "docs/cli/command.md",
     line: /corp\.example/,
     reason: "needs the certificates and the proxy of a company; tests/network runs the options",
   },

@@ -9,7 +9,7 @@ Follows the READMEs and the guides: runs their shell samples in their order, eac
 from their tarballs, and others from the registry of npm. Models and servers on the web are scripted. tests/samples/not-run.mjs lists the commands
 that are not run.
 
-  --only PAGE      one page, such as docs/quick-start.md; may be given more than once
+  --only PAGE      one page, such as docs/start/first-server.md; may be given more than once
   --node VERSION   the version of Node, such as 22.23.3; may be given more than once (the Node that runs this program)
 `;
 

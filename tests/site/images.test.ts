@@ -7,7 +7,7 @@ import { checkImages, imagesOf } from "../../site/scripts/images.mjs";
 import { readPages } from "../../site/scripts/pages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const picture = { label: "A chat", file: "docs/chat.svg" };
+const picture = { label: "A chat", file: "docs/cli/chat.svg" };
 const pages = [{ path: "chat.md", images: [picture] }];
 
 /** Writes a built site with a page and an image. */
@@ -35,7 +35,7 @@ test.each([
   ["the page is missing", "", bytes],
 ])("fails if %s", (_, html, image) => {
   const { errors } = checkImages(built(html, image), { base: "/docs/", pages });
-  expect(errors).toEqual(["chat.md: the image docs/chat.svg is not shown"]);
+  expect(errors).toEqual(["chat.md: the image docs/cli/chat.svg is not shown"]);
 });
 
 test("reads the images of a page, and none of its code", () => {
@@ -46,9 +46,11 @@ test("reads the images of a page, and none of its code", () => {
   ]);
 });
 
-test.each(["README.md", "docs/chat.md"])("%s keeps its image on the site", (source) => {
+test.each(["README.md", "docs/cli/chat.md"])("%s keeps its image on the site", (source) => {
   const page = readPages().find((one) => one.source === source);
   const [image] = imagesOf({ source });
   expect(image).toBeDefined();
-  expect(page?.text).toContain(`![${image?.label}](${path.basename(image?.file ?? "")})`);
+  expect(page?.text).toContain(
+    `![${image?.label}](${path.relative(path.dirname(source), image?.file ?? "").replace(/^docs\//, "")})`,
+  );
 });

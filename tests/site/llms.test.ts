@@ -18,10 +18,12 @@ test("llms.txt describes each page and entry point in one sentence", () => {
 
 test("llms-full.txt contains the guides once, without generated tables and padding", () => {
   const text = llmsFullText(pages);
-  const titles = pages.filter(({ source }) => /^docs\/(reference\/)?[\w-]+\.md$/.test(source)).map(({ path }) => path);
+  const titles = pages.filter(({ source }) => /^docs\/(?!internals\/adr)/.test(source)).map(({ path }) => path);
   const found = titles.filter((path) => text.split(`<!-- ${path} -->`).length === 2);
-  const generated = ["reference/client-states.md", "reference/client-under-faults.md", "pitfalls.md"];
+  const generated = ["internals/client-states.md", "internals/client-under-faults.md", "internals/pitfalls.md"];
   expect(titles.filter((path) => !found.includes(path))).toEqual(expect.arrayContaining(generated));
-  expect(found).toEqual(expect.arrayContaining(["tools.md", "quick-start.md", "troubleshooting.md"]));
+  expect(found).toEqual(
+    expect.arrayContaining(["servers/tools.md", "start/first-server.md", "reference/troubleshooting.md"]),
+  );
   expect(text.match(/^\|.* {3,}\|$/gm)).toBeNull();
 });

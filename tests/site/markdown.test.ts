@@ -30,25 +30,29 @@ describe("a link of the site", () => {
   const paths = new Map([
     ["README.md", "index.md"],
     ["docs/README.md", "guides.md"],
-    ["docs/tools.md", "tools.md"],
-    ["docs/adr/README.md", "adr/index.md"],
-    ["docs/adr/0001-a.md", "adr/0001-a.md"],
+    ["docs/servers/tools.md", "servers/tools.md"],
+    ["docs/internals/adr/README.md", "internals/adr/index.md"],
+    ["docs/internals/adr/0001-a.md", "internals/adr/0001-a.md"],
   ]);
   const linkFrom = (source: string, target: string, address?: string) => siteLink(target, { source, paths, address });
 
   test("leads from folder to folder", () => {
-    expect(linkFrom("docs/tools.md", "README.md")).toBe("guides.md");
-    expect(linkFrom("docs/tools.md", "../README.md#try-it")).toBe("index.md#try-it");
-    expect(linkFrom("docs/adr/0001-a.md", "../tools.md#errors")).toBe("../tools.md#errors");
-    expect(linkFrom("README.md", "docs/adr")).toBe("adr/index.md");
-    expect(linkFrom("docs/tools.md", "#errors")).toBe("#errors");
-    expect(linkFrom("docs/tools.md", "https://example.com")).toBe("https://example.com");
+    expect(linkFrom("docs/servers/tools.md", "../README.md")).toBe("../guides.md");
+    expect(linkFrom("docs/servers/tools.md", "../../README.md#try-it")).toBe("../index.md#try-it");
+    expect(linkFrom("docs/internals/adr/0001-a.md", "../../servers/tools.md#errors")).toBe(
+      "../../servers/tools.md#errors",
+    );
+    expect(linkFrom("README.md", "docs/internals/adr")).toBe("internals/adr/index.md");
+    expect(linkFrom("docs/servers/tools.md", "#errors")).toBe("#errors");
+    expect(linkFrom("docs/servers/tools.md", "https://example.com")).toBe("https://example.com");
   });
 
   test("leads to the forge for a file that is no page, if its address is known", () => {
     const address = "https://forge.example/project";
-    expect(linkFrom("docs/tools.md", "../packages/cli/x.ts", address)).toBe(`${address}/blob/main/packages/cli/x.ts`);
-    expect(linkFrom("docs/tools.md", "../packages/cli/x.ts")).toBeUndefined();
+    expect(linkFrom("docs/servers/tools.md", "../../packages/cli/x.ts", address)).toBe(
+      `${address}/blob/main/packages/cli/x.ts`,
+    );
+    expect(linkFrom("docs/servers/tools.md", "../../packages/cli/x.ts")).toBeUndefined();
   });
 });
 

@@ -4,24 +4,24 @@ import { navigation, readPages } from "../../site/scripts/pages.mjs";
 
 const index = `# Documentation
 
-[Not in a section](intro.md)
+[Not in a section](start/intro.md)
 
 ## Build
 
 | Task | Page |
 | --- | --- |
-| Test | [In CI](testing.md#ci) |
-| Define | [Tools](tools.md), [Results](tools.md#results) |
+| Test | [In CI](servers/testing.md#ci) |
+| Define | [Tools](servers/tools.md), [Results](servers/tools.md#results) |
 | Read | [Specification](https://example.com/spec.md) |
 
 ### Folders
 
-| Serve | [Folder server](folder-server.md) |
+| Serve | [Folder server](serve/folder.md) |
 
 ## Reference
 
-- [Tools again](tools.md)
-- [Testing](testing.md)
+- [Tools again](servers/tools.md)
+- [Testing](servers/testing.md)
 - [Contributing](../CONTRIBUTING.md)
 `;
 
@@ -31,22 +31,22 @@ describe("the navigation of the site", () => {
       {
         title: "Build",
         groups: [
-          { title: undefined, files: ["docs/tools.md"] },
-          { title: "Folders", files: ["docs/folder-server.md"] },
+          { title: undefined, files: ["docs/servers/tools.md"] },
+          { title: "Folders", files: ["docs/serve/folder.md"] },
         ],
       },
-      { title: "Reference", groups: [{ title: undefined, files: ["docs/testing.md", "CONTRIBUTING.md"] }] },
+      { title: "Reference", groups: [{ title: undefined, files: ["docs/servers/testing.md", "CONTRIBUTING.md"] }] },
     ]);
   });
 
   test("rejects a guide that is in no section", () => {
     const sections = readNavigation(index);
-    expect(() => checkListed(sections, ["docs/tools.md", "docs/README.md"])).not.toThrow();
-    expect(() => checkListed(sections, ["docs/tools.md", "docs/intro.md"])).toThrow(/docs\/intro\.md/);
+    expect(() => checkListed(sections, ["docs/servers/tools.md", "docs/README.md"])).not.toThrow();
+    expect(() => checkListed(sections, ["docs/servers/tools.md", "docs/intro.md"])).toThrow(/docs\/intro\.md/);
   });
 
   test("lists the decisions outside the sections of the guides", () => {
-    expect(() => checkListed(readNavigation(index), ["docs/adr/0001-a.md"])).not.toThrow();
+    expect(() => checkListed(readNavigation(index), ["docs/internals/adr/0001-a.md"])).not.toThrow();
   });
 });
 

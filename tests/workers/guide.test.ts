@@ -11,7 +11,7 @@ import { rawHttp } from "../support/raw-http.ts";
 test("the first sample of the guide serves a call in workers, and ends on SIGTERM", async () => {
   // In this repository, so that the sample finds the library.
   const into = fileURLToPath(new URL(".generated", import.meta.url));
-  const [sample] = extractSamples("docs/worker-processes.md", into);
+  const [sample] = extractSamples("docs/operate/worker-processes.md", into);
   const outfile = `${sample!.file}.mjs`;
   await build({
     entryPoints: [sample!.file],

@@ -8,7 +8,7 @@ import { drawChat } from "./draw-chat.mjs";
 import { drawTerminal } from "./draw.mjs";
 
 /**
- * Writes `docs/chat.svg`, and `docs/terminal.svg`, the picture of the README: runs commands of `mcparley` with the example of this repository, and draws their output.
+ * Writes `docs/cli/chat.svg`, and `docs/cli/terminal.svg`, the picture of the README: runs commands of `mcparley` with the example of this repository, and draws their output.
  * The output is real; only the URL has a fixed port in place of the free one.
  */
 const command = path.join(root, "packages/cli/dist/main.js");
@@ -49,8 +49,8 @@ const picture = drawTerminal(
   lines.map((line) => [line]),
   { label, width: 860 },
 );
-writeFileSync(path.join(root, "docs/terminal.svg"), picture);
-writeFileSync(path.join(root, "docs/chat.svg"), await drawChat());
+writeFileSync(path.join(root, "docs/cli/terminal.svg"), picture);
+writeFileSync(path.join(root, "docs/cli/chat.svg"), await drawChat());
 
 /** @param {NodeJS.ReadableStream} output @returns {Promise<string>} */
 async function firstUrl(output) {

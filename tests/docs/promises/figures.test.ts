@@ -9,7 +9,7 @@ import { unitsOf } from "./page-units.ts";
 type Figures = readonly [says: string, ...constants: string[]];
 
 const figures: Readonly<Record<string, readonly Figures[]>> = {
-  "limits.md": [
+  "reference/limits.md": [
     ["`maxBody` | 4 MiB", "http/server/request-limits.ts maxBody"],
     ["`maxLineBytes` of `serveStdio` | 16 MiB", "stdio/lines.ts DEFAULT_MAX_LINE_BYTES"],
     ["`limits.depth`, `limits.elements` | 64, 100,000", "server/core/options.ts depth", "elements"],
@@ -44,7 +44,7 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["`limits.subscriptions` | 1,000", "server/core/options.ts subscriptions"],
     ["`limits.uriLength` | 2,048", "server/core/options.ts uriLength"],
   ],
-  "security.md": [
+  "operate/security.md": [
     ["Steps of one validation | 1,000,000", "schema/json-schema/compile.ts DEFAULT_STEPS"],
     ["Introspection requests | 64, 1,000 wait", "auth/server/introspection-verifier.ts running", "waiting"],
     ["Issues that a validation reports | 20", "schema/schema.ts MAX_ISSUES"],
@@ -81,13 +81,13 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["a reply to `resources/read` is 24 MiB", "client/client.ts maxReply"],
     ["A skill may have 16 MiB", "extensions/skills/skill-entry.ts bytes"],
   ],
-  "security-advisories.md": [
+  "internals/security-advisories.md": [
     ["URIs have at most 64 KiB", "schema/uri-template-match.ts MAX_URI_LENGTH"],
     ["reports at most 20 issues", "schema/schema.ts MAX_ISSUES"],
     ["a body has at most 4 MiB", "http/server/request-limits.ts maxBody"],
     ["a batch has at most 100 messages", "server/core/options.ts batch"],
   ],
-  "oauth-client-security.md": [
+  "auth/oauth-client-security.md": [
     ["follows redirects, at most 3,", "auth/client/guarded-fetch.ts MAX_HOPS"],
     ["A response has at most 1 MiB, and 15 seconds", "auth/client/guarded-fetch.ts MAX_BODY", "TIMEOUT_MS"],
     ["at most 3 sign-ins or requests for scopes", "http/client/send.ts MAX_CHALLENGES"],
@@ -113,8 +113,8 @@ test.each(cases)("$page: $says", ({ page, says, constants }) => {
 });
 
 test("each default in limits.md is compared", () => {
-  const rows = unitsOf("limits.md").filter(({ isRow }) => isRow);
-  const compared = figures["limits.md"]?.map(([says]) => says) ?? [];
+  const rows = unitsOf("reference/limits.md").filter(({ isRow }) => isRow);
+  const compared = figures["reference/limits.md"]?.map(([says]) => says) ?? [];
   expect(rows.filter(({ text }) => !compared.some((says) => text.startsWith(says)))).toEqual([]);
 });
 

@@ -16,7 +16,7 @@ const sectionsOfConsent =
   /^(?:Rules|Patterns|Annotations|Rules that are not valid|Pins|Characters that deceive|What pins do not cover|Approval of calls)$/;
 
 const isIncluded = (page: string, heading: string): boolean =>
-  page === "consent.md" ? sectionsOfConsent.test(heading) : heading !== "Next pages";
+  page === "hosts/consent.md" ? sectionsOfConsent.test(heading) : heading !== "Next pages";
 
 /**
  * Returns the sentences and rows of a page in `docs/`, as they are read: without code blocks, headings, and the targets of links.

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { type Unit, unitsOf } from "./page-units.ts";
@@ -17,13 +18,13 @@ interface Promised {
 }
 
 const pages = [
-  "security.md",
-  "security-advisories.md",
-  "security-checklist.md",
-  "security-model.md",
-  "limits.md",
-  "oauth-client-security.md",
-  "consent.md",
+  "operate/security.md",
+  "internals/security-advisories.md",
+  "operate/security-checklist.md",
+  "internals/security-model.md",
+  "reference/limits.md",
+  "auth/oauth-client-security.md",
+  "hosts/consent.md",
 ];
 
 /** A sentence with one of these words or a figure states a behaviour. So does each row of a table. */
@@ -55,7 +56,7 @@ function read(file: string): string {
 }
 
 function readPromises(page: string): Promised[] {
-  return read(page.replace(/md$/, "txt"))
+  return read(path.basename(page).replace(/md$/, "txt"))
     .trimEnd()
     .split(/\n(?=\S)/)
     .map((block) => {

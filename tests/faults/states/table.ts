@@ -10,7 +10,7 @@ export interface Cell {
   test: () => void | Promise<void>;
 }
 
-/** A state machine of the client as a table. It is published in `docs/reference/client-states.md`. */
+/** A state machine of the client as a table. It is published in `docs/internals/client-states.md`. */
 export interface StateTable<State extends string = string, Event extends string = string> {
   /** The name in headings, such as "Subscription". */
   machine: string;

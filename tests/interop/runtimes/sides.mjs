@@ -78,7 +78,7 @@ const serversOf = (started) => [
   { transport: "stdio", by: "serveStdio", command: started("stdio", true) },
 ];
 
-/** The smallest permissions of our programs, as docs/runtimes.md lists them. @param {TransportKind} transport @param {boolean} isServer */
+/** The smallest permissions of our programs, as docs/serve/runtimes.md lists them. @param {TransportKind} transport @param {boolean} isServer */
 function denoFlags(transport, isServer) {
   const forStdio = isServer ? [] : ["--allow-run", "--allow-env"];
   return ["run", "--no-prompt", ...(transport === "http" ? ["--allow-net=127.0.0.1"] : forStdio)];

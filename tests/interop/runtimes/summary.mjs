@@ -10,7 +10,7 @@ import { lackedBy, revisions } from "./sides.mjs";
 const head = `# Results of the runtimes
 
 This page has the results of \`npm run check -- runtimes\`, which writes it with \`--update\`. It is for readers who choose a
-runtime. [Runtimes](../runtimes.md) describes the conversations and the limits of each runtime. A cell contains the number of
+runtime. [Runtimes](../serve/runtimes.md) describes the conversations and the limits of each runtime. A cell contains the number of
 conversations that worked, of those that the revision has.
 `;
 const transports = { http: "HTTP", stdio: "stdio", port: "messages" };

@@ -11,7 +11,7 @@ import { checksOf } from "../check.ts";
 import type { KeycloakIssuer } from "../issuer.ts";
 import { quickJava } from "../keycloak/start.ts";
 
-/** The samples of `docs/keycloak.md`, at the addresses of this run. */
+/** The samples of `docs/auth/keycloak.md`, at the addresses of this run. */
 interface Samples {
   readonly server: string;
   readonly scope: string;
@@ -21,10 +21,10 @@ interface Samples {
   readonly output: readonly string[];
 }
 
-/** Follows `docs/keycloak.md`: the realm by the commands of Keycloak, the server, and the sign-ins of the command. */
+/** Follows `docs/auth/keycloak.md`: the realm by the commands of Keycloak, the server, and the sign-ins of the command. */
 export const page = checksOf<KeycloakIssuer>([
   {
-    name: "the commands and the server of docs/keycloak.md",
+    name: "the commands and the server of docs/auth/keycloak.md",
     async run({ root, issuer: { keycloak }, user, onEnd, signal }) {
       const port = await freePort();
       const samples = readSamples(root, { issuer: keycloak.origin, server: `http://127.0.0.1:${port}` });
@@ -54,7 +54,7 @@ export const page = checksOf<KeycloakIssuer>([
 ]);
 
 function readSamples(root: string, addresses: { issuer: string; server: string }): Samples {
-  const guide = readFileSync(path.join(root, "docs/keycloak.md"), "utf8")
+  const guide = readFileSync(path.join(root, "docs/auth/keycloak.md"), "utf8")
     .replaceAll("http://127.0.0.1:8080", addresses.issuer)
     .replaceAll("http://127.0.0.1:3000", addresses.server);
   const blocks = (language: string): string[] =>

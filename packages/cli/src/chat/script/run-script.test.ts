@@ -80,7 +80,7 @@ const orders = createServer({
 });
 
 /** The schema that the guide documents. */
-const guide = readFileSync(new URL("../../../../../docs/chat-scripts.md", import.meta.url), "utf8");
+const guide = readFileSync(new URL("../../../../../docs/cli/chat-scripts.md", import.meta.url), "utf8");
 const schema = JSON.parse(/^```json schema\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? "null") as object;
 const isValid = new Ajv2020({ strict: true }).compile(schema);
 
