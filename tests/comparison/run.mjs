@@ -58,9 +58,8 @@ function writePrograms() {
   for (const { name, code } of fences("servers/example-servers.md", ""))
     if (name) writeFileSync(path.join(ours, name), code);
   const readme = readFileSync(path.join(root, "README.md"), "utf8");
-  for (const [, code = "", name = ""] of readme.matchAll(/^```ts\n(\/\/ (server|main)\.ts\n[\s\S]*?)^```$/gm)) {
-    writeFileSync(path.join(ours, name === "main" ? "sums.ts" : "server.ts"), code);
-  }
+  const [, code = ""] = /^```ts\n(\/\/ server\.ts\n[\s\S]*?)^```$/m.exec(readme) ?? [];
+  writeFileSync(path.join(ours, "sums.ts"), code);
   for (const page of readdirSync(path.join(root, "docs/migrate"))) {
     const folder = path.join(programs, `migrate-${page.replace(/\.md$/, "")}`);
     mkdirSync(folder);

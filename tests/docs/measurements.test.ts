@@ -26,7 +26,20 @@ test.each(figures)("$workload, $measure of $implementation is $figure in the res
   expect(measured ?? "not run").toBe(row.figure);
 });
 
-test("the READMEs have no measured figures, which would be those of an earlier state", () => {
+test("the README compares the throughput with that of its linked results", () => {
+  const [, share, factor, file = ""] =
+    /(\d+) % of the throughput of bare `node:http`, and (\d+) times that of the official SDK v2\s+\(\[measured\]\((\S+)\)/.exec(
+      read("README.md"),
+    ) ?? [];
+  const [header = [], ...rows] = tableBelow(read(file), "`call/json/stateless/32`");
+  const throughput = (name: string): number =>
+    Number(rows.find(([library]) => library === name)?.[header.indexOf("answers/s")]?.replaceAll(",", ""));
+  const relative = rows.find(([library]) => library === "mcparley")?.[header.indexOf("× floor")];
+  expect(Number(share)).toBe(Math.round(Number(relative) * 100));
+  expect(Number(factor)).toBe(Math.round(throughput("mcparley") / throughput("sdk-v2")));
+});
+
+test("the READMEs have no other measured figures, which would be those of an earlier state", () => {
   const figures = readmes().flatMap(
     (readme) => read(readme).match(/\d[\d,.]* (KB|kB|MB|calls|packages|answers)\b/g) ?? [],
   );
