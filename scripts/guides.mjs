@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { publishedPackages, readManifest } from "./packages.mjs";
 import { indexOf } from "./llms.mjs";
 import { root } from "./ready.mjs";
+import { withoutFrontMatter } from "../site/scripts/markdown.mjs";
 import { repository } from "./release/project.mjs";
 
 /**
@@ -105,7 +106,7 @@ export function shippedTexts(name, address = repository) {
 function sourcesOf(name) {
   /** @type {Map<string, string>} */
   const sources = new Map();
-  const add = (/** @type {string} */ file) => sources.set(file, readFileSync(path.join(root, file), "utf8"));
+  const add = (/** @type {string} */ file) => sources.set(file, withoutFrontMatter(readFileSync(path.join(root, file), "utf8")));
   for (const page of pagesOfDocs().filter((file) => isGuide(file) && guidesOf[name]?.test(file))) add(`docs/${page}`);
   const guides = [...sources.values()].join("\n");
   if (guides.includes("](chat.svg)")) add("docs/cli/chat.svg");

@@ -7,6 +7,7 @@ import { withoutPadding } from "../../scripts/guides.mjs";
 import { llmsFullText, llmsText } from "./llms.mjs";
 import { imagesOf } from "./images.mjs";
 import { readPages, root, sitePath } from "./pages.mjs";
+import { writeRedirects } from "./redirects.mjs";
 
 /** The folder of the site. */
 const home = path.join(root, "site");
@@ -46,6 +47,7 @@ export async function buildSite({ url }) {
   for (const { path: file, text } of [...pages, ...api]) write(path.join(built, file), withoutPadding(text));
   // The Markdown names the images by their paths, and the HTML by their hashes.
   for (const file of images) cpSync(path.join(root, file), path.join(built, sitePath(file)));
+  writeRedirects(built, { base });
   write(path.join(built, "llms.txt"), llmsText(pages, { prefix, api }));
   write(path.join(built, "llms-full.txt"), llmsFullText(pages));
 }

@@ -1,4 +1,28 @@
 // @ts-check
+import { load } from "js-yaml";
+
+const frontMatter = /^---\n([\s\S]*?)^---\n+/m;
+
+/** The text of a page without the YAML at its start, which only the search reads. @param {string} text */
+export function withoutFrontMatter(text) {
+  return text.startsWith("---\n") ? text.replace(frontMatter, "") : text;
+}
+
+/**
+ * The words under which the search finds a page that does not contain them: `aliases` of the YAML at its start.
+ *
+ * @param {string} text
+ * @returns {string[]}
+ */
+export function aliasesOf(text) {
+  const [, yaml] = (text.startsWith("---\n") && frontMatter.exec(text)) || [];
+  if (yaml === undefined) return [];
+  const { aliases = [], ...others } = /** @type {{ aliases?: unknown }} */ (load(yaml) ?? {});
+  const isList = Array.isArray(aliases) && aliases.every((alias) => typeof alias === "string");
+  if (!isList || Object.keys(others).length > 0)
+    throw new Error(`The front matter of a page has other members than a list of texts "aliases": ${yaml.trim()}`);
+  return aliases;
+}
 
 /**
  * Returns the text outside fenced code blocks with `replace` applied to it, and the blocks unchanged.

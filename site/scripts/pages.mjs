@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { isExternal, mapLinks, summaryOf, titleOf } from "./markdown.mjs";
+import { aliasesOf, isExternal, mapLinks, summaryOf, titleOf, withoutFrontMatter } from "./markdown.mjs";
 import { repository } from "../../scripts/release/project.mjs";
 import { checkListed, filesOf, readNavigation } from "./navigation.mjs";
 
@@ -15,6 +15,7 @@ import { checkListed, filesOf, readNavigation } from "./navigation.mjs";
  * @property {string} title
  * @property {string} summary the first paragraph
  * @property {string} text Markdown with the links of the site
+ * @property {string[]} aliases words under which the search also finds the page
  */
 
 /** The repository's root folder. */
@@ -48,14 +49,35 @@ export function readPages() {
   const sources = [...new Set([...listed, "README.md", ...markdownIn("docs")])];
   const paths = new Map(sources.map((source) => [source, sitePath(source)]));
   return sources.map((source) => {
-    const text = mapLinks(read(source), (target) => siteLink(target, { source, paths, address: repository }));
-    return { source, path: sitePath(source), title: titleOf(text), summary: summaryOf(text), text };
+    const written = read(source);
+    const text = mapLinks(withoutFrontMatter(written), (target) =>
+      siteLink(target, { source, paths, address: repository }),
+    );
+    const aliases = aliasesOf(written);
+    return { source, path: sitePath(source), title: titleOf(text), summary: summaryOf(text), text, aliases };
   });
 }
 
 /** The path of a page on the site. @param {string} source */
 export function sitePath(source) {
   return renamed[source] ?? (source.startsWith("docs/") ? source.slice("docs/".length) : source.toLowerCase());
+}
+
+/** The address of a page below the base of the site: `servers/tools` of `servers/tools.md`. @param {string} path */
+export function addressOf(path) {
+  return path.replace(/(^|\/)index\.md$/, "$1").replace(/\.md$/, "");
+}
+
+/**
+ * Whether a page is for contributors, or a table that a program writes or checks. The search leaves such pages out, and `llms.txt` lists
+ * them last.
+ *
+ * @param {string} path the path on the site
+ */
+export function isOptional(path) {
+  return /^(internals\/|(contributing|architecture)\.md$|reference\/(command-hints|entry-members|issuers|runtime-results)\.md$|clients\/broken-peers\.md$)/.test(
+    path,
+  );
 }
 
 /**

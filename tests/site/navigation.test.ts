@@ -53,7 +53,20 @@ describe("the navigation of the site", () => {
 describe("the pages of this repository", () => {
   test("have the sections of the tasks", () => {
     const titles = navigation().map(({ title }) => title);
-    expect(titles).toEqual(["Start", "Build", "Connect", "Deploy", "Secure", "Reference", "Contributors"]);
+    expect(titles).toEqual([
+      "Start",
+      "Learn",
+      "Servers",
+      "Serve",
+      "Authorization",
+      "Clients",
+      "Hosts",
+      "Command",
+      "Operate",
+      "Reference",
+      "Internals",
+      "Migrate",
+    ]);
   });
 
   test("have a title and a summary each, and paths of their own", () => {
