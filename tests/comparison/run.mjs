@@ -12,7 +12,7 @@ import { featuresOf } from "./features.mjs";
 import { measureSums } from "./sums.mjs";
 
 /*
- * Compares the library with others: compiles and runs the five servers of `docs/servers/example-servers.md` and the same servers
+ * Compares the library with others: compiles and runs the five programs of `docs/servers/cookbook.md` and the same servers
  * written with other libraries, counts their lines, finds out what servers of all compared libraries do, and compiles the
  * samples of the migration guides against the packages that they migrate from. It fails if `docs/start/why-mcparley.md` has
  * other numbers or facts. The packages are installed into `.tools/comparison`; if that fails, it reports that nothing was
@@ -55,8 +55,9 @@ function writePrograms() {
   rmSync(programs, { recursive: true, force: true });
   cpSync(path.join(sources, "servers"), programs, { recursive: true });
   const ours = path.join(programs, "mcparley");
-  for (const { name, code } of fences("servers/example-servers.md", ""))
-    if (name) writeFileSync(path.join(ours, name), code);
+  // The other samples of the page export a server, and are no programs.
+  for (const { name, code } of fences("servers/cookbook.md", ""))
+    if (name && !code.includes("export const server")) writeFileSync(path.join(ours, name), code);
   const readme = readFileSync(path.join(root, "README.md"), "utf8");
   const [, code = ""] = /^```ts\n(\/\/ server\.ts\n[\s\S]*?)^```$/m.exec(readme) ?? [];
   writeFileSync(path.join(ours, "sums.ts"), code);

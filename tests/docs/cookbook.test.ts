@@ -7,7 +7,8 @@ import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { extractSamples } from "./extract-samples.ts";
 
 /*
- * Uses the servers of docs/servers/cookbook.md. The samples contain no assertions, so they stand here.
+ * Uses the recipes of docs/servers/cookbook.md, which export a server. The samples contain no assertions, so they stand here.
+ * `example-servers.test.ts` runs the programs of the page.
  */
 
 const folder = fileURLToPath(new URL("../types/.generated/cookbook/", import.meta.url));
@@ -15,9 +16,9 @@ const used = new Set<string>();
 let names: string[];
 
 beforeAll(() => {
-  names = extractSamples("docs/servers/cookbook.md", folder).map(({ file }) =>
-    file.slice(folder.length).replace(/^.*[/\\]/, ""),
-  );
+  names = extractSamples("docs/servers/cookbook.md", folder)
+    .filter(({ code }) => code.includes("export const server"))
+    .map(({ file }) => file.slice(folder.length).replace(/^.*[/\\]/, ""));
 });
 
 afterEach(() => {
@@ -26,7 +27,7 @@ afterEach(() => {
 
 async function recipe<T = unknown>(name: string): Promise<T & { server: Server; handler: FetchHandler }> {
   used.add(name);
-  return import(/* @vite-ignore */ `${folder}docs/cookbook/${name}`);
+  return import(/* @vite-ignore */ `${folder}docs/servers/cookbook/${name}`);
 }
 
 /** A target that calls the handler of a recipe with an API key, without a port. */
@@ -42,13 +43,6 @@ function over(handler: FetchHandler, key: string): HttpTarget {
 function stubFetch(answer: (url: string, init: RequestInit) => Response | Promise<Response>): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init = {}) => answer(input as string, init));
 }
-
-test("hello.ts greets", async () => {
-  const { server } = await recipe("hello.ts");
-  const client = await connect(server);
-  expect(await client.callTool("hello")).toBe("Hello");
-  await client.close();
-});
 
 test("rest-api.ts maps the responses of an API", async () => {
   const { server } = await recipe("rest-api.ts");

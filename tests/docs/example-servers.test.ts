@@ -6,7 +6,7 @@ import { converse } from "../comparison/conversations.mjs";
 import { extractSamples } from "./extract-samples.ts";
 
 /*
- * Runs the servers on stdio of docs/servers/example-servers.md as programs. `npm run check -- compare` holds the same conversations with
+ * Runs the programs on stdio of docs/servers/cookbook.md: its samples that export no server. `npm run check -- compare` holds the same conversations with
  * servers of other libraries, and with `whoami.ts`, whose port has to be known in advance.
  */
 
@@ -15,14 +15,15 @@ const onStdio = ["hello", "restaurant", "travel", "weather"];
 const programs = new Map<string, string>();
 
 beforeAll(async () => {
-  for (const { file } of extractSamples("docs/servers/example-servers.md", folder)) {
+  const samples = extractSamples("docs/servers/cookbook.md", folder);
+  for (const { file } of samples.filter(({ code }) => !code.includes("export const server"))) {
     const outfile = `${file}.mjs`;
     await build({ entryPoints: [file], outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
     programs.set(path.basename(file, ".ts"), outfile);
   }
 });
 
-test("the page has the five servers", () => {
+test("the page has the five programs", () => {
   expect([...programs.keys()].toSorted()).toEqual([...onStdio, "whoami"]);
 });
 

@@ -40,16 +40,24 @@ const tables: readonly OptionTable[] = [
   { page: "operate/rate-limits.md", heading: "Options of rateLimit", of: "RateLimitOptions" },
   { page: "operate/observability.md", heading: "Options of jsonLogger", of: "JsonLoggerOptions" },
   { page: "operate/opentelemetry.md", heading: "Options of telemetry", of: "TelemetryOptions" },
-  { page: "servers/tools.md", heading: "Members of a tool", of: "ToolDefinition", without: "OtherToolNames" },
+  { page: "reference/definitions.md", heading: "Members of a tool", of: "ToolDefinition", without: "OtherToolNames" },
   {
-    page: "servers/prompts.md",
+    page: "reference/definitions.md",
     heading: "Members of a prompt",
     of: "PromptDefinition",
     without: "OtherPromptNames",
   },
-  { page: "servers/resources.md", heading: "Members of a resource", of: "ResourceDefinition" },
-  { page: "servers/handler-context.md", heading: "Members of the context", of: "Context", with: ["uri"] },
-  { page: "clients/testing.md", heading: "Members of a scripted peer", of: "ScriptedPeer" },
+  { page: "reference/definitions.md", heading: "Members of a resource", of: "ResourceDefinition" },
+  { page: "reference/handler-context.md", heading: "Members of ctx", of: "Context", with: ["uri"] },
+  { page: "reference/handler-context.md", heading: "Members of a session", of: "ClientSession" },
+  { page: "reference/handler-context.md", heading: "Members of a visit", of: "UrlVisit" },
+  { page: "reference/testing-functions.md", heading: "Members of a scripted peer", of: "ScriptedPeer" },
+  { page: "reference/extensions.md", heading: "Options of tasks", of: "TasksOptions" },
+  { page: "reference/extensions.md", heading: "Settings of asTask", of: "ToolTasks" },
+  { page: "reference/extensions.md", heading: "Options of skillsOf", of: "SkillHostOptions" },
+  { page: "reference/extensions.md", heading: "Methods of skillsOf", of: "SkillHost" },
+  { page: "reference/extensions.md", heading: "Options of app", of: "AppUi", with: ["html"] },
+  { page: "reference/extensions.md", heading: "Members of appMeta", of: "ToolUi" },
   { page: "reference/client-options.md", heading: "Options of connect", of: "ConnectOptions" },
   { page: "reference/client-options.md", heading: "Options of a URL", of: "HttpTarget" },
   { page: "clients/proxies-and-certificates.md", heading: "Options of connection", of: "HttpConnection" },
@@ -62,9 +70,10 @@ test.each(tables)("$page: $heading lists the members of $of", ({ page, heading, 
   expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
 });
 
-test("testing-clients.md lists the functions of mcparley/testing", async () => {
+test("testing-functions.md lists the functions of mcparley/testing", async () => {
   const functions = Object.keys(await import("mcparley/testing"));
-  expect(namesInTable("clients/testing.md", "Functions of mcparley/testing").toSorted()).toEqual(functions.toSorted());
+  const listed = namesInTable("reference/testing-functions.md", "Functions of mcparley/testing");
+  expect(listed.toSorted()).toEqual(functions.toSorted());
 });
 
 test("the documented defaults of limits match the source", () => {

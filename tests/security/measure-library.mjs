@@ -7,7 +7,7 @@ import { z } from "zod";
 
 /*
  * Measures what one call costs a server whose tool takes an array of a zod union of 30 objects. These are the figures of
- * docs/servers/schema-libraries.md. Run it after a build: node --expose-gc tests/security/measure-library.mjs
+ * docs/servers/input-schemas.md. Run it after a build: node --expose-gc tests/security/measure-library.mjs
  */
 
 const numbers = Array.from({ length: 30 }, (_, index) => index);
