@@ -47,8 +47,6 @@ const maxUnreadRefusals = 100;
  */
 export class ServerConnection implements Connection {
   readonly closed: Promise<void>;
-  /** Settles when the schemas of all tools are converted. Undefined if they were before. */
-  conversion: Promise<void> | undefined;
   readonly #core: ServerCore;
   readonly #transport: Transport;
   readonly #principal: Principal | undefined;
