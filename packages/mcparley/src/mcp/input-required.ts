@@ -34,11 +34,16 @@ export const completeType = "complete";
  * Returns the input responses of a retried request, by the key of their input request. With `keys`, responses with other keys
  * are ignored. Throws -32602 if they are not an object, or one of them is not.
  */
-export function readInputResponses({ inputResponses = {} }: JsonObject, keys?: readonly string[]): JsonObject {
+export function readInputResponses(
+  { inputResponses = {} }: JsonObject,
+  keys?: readonly string[],
+): Record<string, JsonObject> {
   if (!isObject(inputResponses)) throw invalidParams("params.inputResponses must be an object");
-  const responses = Object.entries(inputResponses).filter(([key]) => keys?.includes(key) ?? true);
-  for (const [key, response] of responses) {
+  const responses: [string, JsonObject][] = [];
+  for (const [key, response] of Object.entries(inputResponses)) {
+    if (keys && !keys.includes(key)) continue;
     if (!isObject(response)) throw invalidParams(`params.inputResponses.${key.slice(0, 80)} must be an object`);
+    responses.push([key, response]);
   }
   return Object.fromEntries(responses);
 }

@@ -104,8 +104,6 @@ export async function listen(
     throw error;
   }
   http.on("error", (error) => core.report(error, undefined));
-  // The rejection is not handled, so that an invalid definition ends the process.
-  void endpoint.convertWhenIdle();
   let closing: Promise<void> | undefined;
   return {
     url,

@@ -49,7 +49,6 @@ type NextFunction = (error?: any) => void;
  */
 export function toNodeHandler(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): NodeHandler {
   const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer, Unread: UnreadReplies, encodeLarge });
-  // The rejection is not handled, so that an invalid definition ends the process.
   void endpoint.convertWhenIdle();
   const { health: healthOption = false, auth } = options;
   const health = healthOption && makeHealth(endpoint, healthOption);

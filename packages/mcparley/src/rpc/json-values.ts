@@ -1,3 +1,5 @@
+import { wellFormedJson } from "./well-formed.ts";
+
 /** Maximum depth of a value in the fast check. Deeper values, and values with a `toJSON` method, need the slower check. */
 const maxDepth = 100;
 
@@ -26,13 +28,33 @@ const MAX_LEVELS = 1_000;
  * with the value. Throws a `TypeError` that names the first value that JSON cannot represent. `path` is the name of the whole value.
  */
 export function copyAsJson(value: unknown, path: string): unknown {
+  return explainNotJson(value, path, () => copyOf(value, "", 0));
+}
+
+/** Returns the result of `encode`. If it throws because JSON cannot represent the value, the error names the first such member. */
+export function explainNotJson<T>(value: unknown, path: string, encode: () => T): T {
   try {
-    return copyOf(value, "", 0);
+    return encode();
   } catch (error) {
-    const wrong = findNotJson(value, path);
-    if (wrong === undefined) throw error;
-    throw new TypeError(`${wrong}, which JSON cannot represent.`, { cause: error });
+    throw notJson(value, path, error) ?? error;
   }
+}
+
+function notJson(value: unknown, path: string, cause?: unknown): TypeError | undefined {
+  const wrong = describe(value, path, { ancestors: new Set(), isResult: true });
+  const cure = "Use a plain value in its place.";
+  return wrong === undefined ? undefined : new TypeError(`${wrong}, which JSON cannot represent. ${cure}`, { cause });
+}
+
+/**
+ * Returns the JSON text of a result. Throws a `TypeError` that names the first value that JSON cannot represent, such as a `Map`,
+ * which would be `{}`.
+ */
+export function resultText(result: unknown): string {
+  const json = explainNotJson(result, "result", () => wellFormedJson(result));
+  const error = json.includes("{}") ? notJson(result, "result") : undefined;
+  if (error) throw error;
+  return json;
 }
 
 function copyOf(value: unknown, name: string | number, depth: number): unknown {
@@ -61,13 +83,19 @@ function copyOf(value: unknown, name: string | number, depth: number): unknown {
 
 /** Describes the first value that JSON cannot represent, such as `"a.b" is a function`. Undefined if there is none. */
 export function findNotJson(value: unknown, path: string): string | undefined {
-  return describe(value, path, new Set());
+  return describe(value, path, { ancestors: new Set(), isResult: false });
 }
 
-function describe(original: unknown, path: string, ancestors: Set<unknown>): string | undefined {
-  if (typeof original === "bigint" || typeof original === "function" || typeof original === "symbol") {
-    return `${quote(path)} is a ${typeof original}`;
-  }
+interface Search {
+  readonly ancestors: Set<unknown>;
+  /** Whether members are allowed that JSON omits, such as functions, and an object is not allowed that JSON empties, such as a `Map`. */
+  readonly isResult: boolean;
+}
+
+function describe(original: unknown, path: string, search: Search): string | undefined {
+  const { ancestors, isResult } = search;
+  const isOmitted = typeof original === "function" || typeof original === "symbol";
+  if (typeof original === "bigint" || (isOmitted && !isResult)) return `${quote(path)} is a ${typeof original}`;
   if (typeof original !== "object" || original === null) return undefined;
   if (ancestors.has(original)) return `${quote(path)} contains itself`;
   if (ancestors.size > MAX_LEVELS) return `${quote(path)} is nested more than ${MAX_LEVELS} levels deep`;
@@ -77,17 +105,24 @@ function describe(original: unknown, path: string, ancestors: Set<unknown>): str
   } catch (error) {
     return `${quote(path)} has a toJSON method that throws (${String((error as Error | undefined)?.message)})`;
   }
-  if (value !== original) return describe(value, path, new Set(ancestors).add(original));
+  if (value !== original) return describe(value, path, { ancestors: new Set(ancestors).add(original), isResult });
+  const members = Object.entries(original);
+  if (isResult && members.length === 0 && !isPlain(original)) return `${quote(path)} is a ${original.constructor.name}`;
   ancestors.add(original);
-  const members = Array.isArray(original)
-    ? original.map((item, index) => [index, item] as const)
-    : Object.entries(original);
   for (const [name, member] of members) {
-    const wrong = describe(member, typeof name === "number" ? `${path}[${name}]` : `${path}.${name}`, ancestors);
+    const memberPath = Array.isArray(original) ? `${path}[${name}]` : `${path}.${name}`;
+    const wrong = describe(member, memberPath, search);
     if (wrong !== undefined) return wrong;
   }
   ancestors.delete(original);
   return undefined;
+}
+
+/** Returns whether a value is a list, or an object without a class. JSON makes an instance of `Map` or of a class without members `{}`. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  // An object of another realm has another prototype, which also has none itself.
+  return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function quote(path: string): string {

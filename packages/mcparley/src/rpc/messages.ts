@@ -1,3 +1,4 @@
+import { explainNotJson } from "./json-values.ts";
 import { repairJson } from "./well-formed.ts";
 
 /** A JSON object with unknown members. */
@@ -216,7 +217,7 @@ export function encode(message: JsonRpcMessage): string {
   if ("result" in message && message.result instanceof Prepared) {
     return `${beginningOf(message.id)}${message.result.json}}`;
   }
-  return repairJson(JSON.stringify(message));
+  return repairJson(explainNotJson(message, "", () => JSON.stringify(message)));
 }
 
 /** Returns the JSON text of a successful response up to its result. */

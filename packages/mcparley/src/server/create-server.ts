@@ -83,13 +83,6 @@ export interface Server<T = object, P = object, R = object, C = any> extends Oth
   readonly "~types"?: { tools: T; prompts: P; resources: R };
 }
 
-/** The options of `attach`, with those of `serveStdio`. */
-interface AttachOptions {
-  readonly principal?: Principal | undefined;
-  /** Whether the schemas of tools are converted after the connection is open. Default: before. */
-  readonly "~isLazy"?: boolean;
-}
-
 /** The members of a server that exist at run time. */
 type ServerMembers<T, P, R, C> = Omit<Server<T, P, R, C>, keyof OtherServerMethods>;
 
@@ -106,12 +99,27 @@ export function coreOf(server: Server<unknown, unknown, unknown>): PreparedServe
 }
 
 /**
+ * Serves a transport as `attach` does, but converts the schemas of tools after the connection is open. `conversion` rejects for a
+ * definition that cannot be offered. A server of another copy of this package converts before.
+ */
+export async function attachBeforeConversion(
+  server: Pick<Server<unknown, unknown, unknown>, "attach">,
+  transport: Transport,
+  principal: Principal | undefined,
+): Promise<{ connection: Connection; conversion: Promise<void> | undefined }> {
+  const core = cores.get(server);
+  if (!core) return { connection: await server.attach(transport, { principal }), conversion: undefined };
+  const connection = await core.attach(transport, principal);
+  return { connection, conversion: convertToolsWhenIdle(core) };
+}
+
+/**
  * Makes a server from tools, prompts and resources by name.
  *
  * Throws `LocalError` `invalid_definition`, naming the definition, if one is invalid. The schemas of a library in its tools
- * are converted to JSON Schema after the start, so that servers with many tools start fast. One that cannot be converted ends
- * the server with the same error: `serveStdio` and `connect` reject, `listen` and `toNodeHandler` leave a rejection
- * unhandled, and `toFetch` answers with status 500. To serve the server, pass it to one of these functions.
+ * are converted to JSON Schema when it is served, so that servers with many tools start fast. For one that cannot be converted,
+ * `listen`, `serveStdio` and `connect` reject with the same error; `toFetch` and `toNodeHandler` pass it to `onError` and answer
+ * with status 500. To serve the server, pass it to one of these functions.
  *
  * @example
  * ```ts
@@ -136,7 +144,6 @@ export function createServer<
       "createServer has one parameter: createServer({ name, version, tools }).",
     );
   const core = new PreparedServer(definition as AnyServerDefinition);
-  const connections = new Set<Connection>();
   const { tools, prompts, resources } = core.offering;
   const server: ServerMembers<T, P, R, C> = {
     name: core.info.name,
@@ -162,21 +169,14 @@ export function createServer<
       mount(core, prefix, coreOf(otherServer));
       return this as never;
     },
-    async attach(transport, options: AttachOptions = {}) {
-      if (!options["~isLazy"]) convertTools(core);
-      // A server over HTTP alone has no connections.
-      const { ServerConnection } = await import("./protocol/connection.ts");
-      const connection = new ServerConnection(core, transport, options.principal);
-      connections.add(connection);
-      void connection.closed.then(() => connections.delete(connection));
-      await connection.open();
-      if (options["~isLazy"]) connection.conversion = convertToolsWhenIdle(core);
-      return connection;
+    async attach(transport, { principal } = {}) {
+      convertTools(core);
+      return core.attach(transport, principal);
     },
     elicitationComplete: (id) => completeVisit(core, id),
     async close() {
       core.closeStreams();
-      await Promise.all([...connections].map((connection) => connection.close()));
+      await core.closeConnections();
       for (const extension of core.extensions) await extension.close?.(core);
     },
   };

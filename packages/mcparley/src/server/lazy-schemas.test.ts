@@ -1,9 +1,15 @@
+import { createServer as createHttpServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { connect } from "../connect.ts";
 import { toFetch } from "../http.ts";
+import { listen, toNodeHandler } from "../node.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import { memoryPair } from "../rpc/memory-transport.ts";
+import { serveStdio } from "../stdio.ts";
 import type { StandardSchema } from "../schema/standard-schema.ts";
 import { convertToolsWhenIdle } from "./checks/convert-tools.ts";
 import type { Tool } from "./core/definition-types.ts";
@@ -96,6 +102,37 @@ test("toFetch converts with the first request, and refuses every request if a sc
     expect.objectContaining(refusal),
     expect.objectContaining(refusal),
   ]);
+});
+
+test("listen rejects before it listens", async () => {
+  await expect(listen(createServer({ ...named, tools: { good, bad } }), 0)).rejects.toMatchObject(refusal);
+  const input = z.object({ region: z.string().meta({ "x-mcp-header": "My Region" }) });
+  const server = createServer({ ...named, tools: { t: tool({ input, call: () => "" }) } });
+  await expect(listen(server, 0)).rejects.toThrow(/tool "t".*x-mcp-header of "region" is "My Region"/);
+});
+
+test("serveStdio rejects, and answers until then", async () => {
+  const running = serveStdio(createServer({ ...named, tools: { good, bad } }), {
+    input: new PassThrough(),
+    output: new PassThrough(),
+  });
+  await expect(running).rejects.toMatchObject(refusal);
+});
+
+test("toNodeHandler reports a schema that cannot be converted, and answers each request with status 500", async () => {
+  const onError = vi.fn<(error: unknown) => void>();
+  const reported = new Promise((resolve) => onError.mockImplementationOnce(resolve));
+  const handler = toNodeHandler(createServer({ ...named, tools: { good, bad }, onError }));
+  expect(await reported).toMatchObject(refusal);
+  const http = createHttpServer(handler).listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const { port } = http.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "{}" });
+  expect(response.status).toBe(500);
+  expect(await response.text()).not.toContain("bad");
+  expect(onError).toHaveBeenCalledTimes(2);
+  await handler.close();
+  http.close();
 });
 
 test("toFetch refuses requests if a converted schema has an invalid x-mcp-header", async () => {

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
+import type { Transport } from "../rpc/transport.ts";
 import type { Implementation, ServerCapabilities } from "../mcp/capabilities.ts";
 import type { CacheHint } from "../mcp/resources.ts";
 import { supportedVersions } from "../mcp/revisions/index.ts";
@@ -13,6 +14,7 @@ import { type Middleware, wrap } from "./dispatch/middleware.ts";
 import type { ExtensionMethod, ServerExtension } from "./core/extension.ts";
 import type { RefusalError, SessionEnd } from "./core/observer.ts";
 import { PreparedOffering } from "./offering.ts";
+import type { Connection } from "./protocol/connection.ts";
 import { type AnyServerDefinition, type ServerLimits, defaultLimits } from "./core/options.ts";
 import { warnOfNames } from "./observe/warnings.ts";
 
@@ -31,6 +33,7 @@ export class PreparedServer implements ServerCore {
   readonly middleware: Middleware[] = [];
   readonly extensionMethods: ReadonlyMap<string, ExtensionMethod>;
   readonly #streams = new Set<Stream>();
+  readonly #connections = new Set<Connection>();
   #observers: Promise<Observers> | undefined;
   answerMethod: Answer;
 
@@ -91,6 +94,22 @@ export class PreparedServer implements ServerCore {
   /** Ends every open stream with its graceful result. */
   closeStreams(): void {
     for (const stream of this.#streams) stream.end();
+  }
+
+  /** Serves a transport, also if the schemas of tools are not converted yet. Resolves when the transport is open. */
+  async attach(transport: Transport, principal: Principal | undefined): Promise<Connection> {
+    // A server over HTTP alone has no connections.
+    const { ServerConnection } = await import("./protocol/connection.ts");
+    const connection = new ServerConnection(this, transport, principal);
+    this.#connections.add(connection);
+    void connection.closed.then(() => this.#connections.delete(connection));
+    await connection.open();
+    return connection;
+  }
+
+  /** Closes the connections that `attach` made. */
+  async closeConnections(): Promise<void> {
+    await Promise.all([...this.#connections].map((connection) => connection.close()));
   }
 
   get observers(): Promise<Observers> | undefined {

@@ -208,3 +208,18 @@ test("a limit that the user has configured is not raised", () => {
   push(100, "\n");
   expect(seen).toEqual(["too_large", "line of 100"]);
 });
+
+test.each([
+  ["not JSON", Buffer.from("abc\n")],
+  ["not UTF-8", Buffer.from([0x22, 0xff, 0x22, 0x0a])],
+])("lines that are %s capture no stack, which takes most of their time, and later errors have one", (_, line) => {
+  const errors: Error[] = [];
+  const receiver = { message: () => {}, malformed: (error: Error) => void errors.push(error) };
+  const reader = new LineReader(new LineLimit(undefined), jsonLines(receiver, new LineLimit(undefined)));
+  reader.push(Buffer.concat([line, line, Buffer.from("{}\n"), line, line]));
+  expect(errors).toHaveLength(4);
+  const stacks = errors.flatMap((error) => [error.stack ?? "", (error.cause as Error | undefined)?.stack ?? ""]);
+  // The first line after a good one is parsed as all lines are.
+  expect(stacks.filter((stack) => stack.includes("\n    at ")).length).toBeLessThanOrEqual(2);
+  expect(new Error("x").stack).toContain("\n    at ");
+});

@@ -170,10 +170,24 @@ function headOf(bytes: Buffer, start: number, end: number): string {
 
 function isUtf8(bytes: Uint8Array): boolean {
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    withoutStack(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Returns the result of a function whose errors have no stack. A peer can send millions of malformed lines, and the stack takes most of
+ * the time of an error. It would show only the reader of lines.
+ */
+function withoutStack<T>(run: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return run();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
@@ -187,19 +201,22 @@ export function jsonLines(
   limit: LineLimit,
   isOpen: () => boolean = () => true,
 ): LineSink {
+  let isAfterMalformed = false;
   const parse = (text: string, problem: string): void => {
     if (!isOpen()) return;
     let value: unknown;
     try {
-      value = parseJson(text);
+      value = isAfterMalformed ? withoutStack(() => parseJson(text)) : parseJson(text);
     } catch (cause) {
       if (text.trim() === "") return;
+      isAfterMalformed = true;
       const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
       const fact = `${problem}: ${JSON.stringify(redact(excerpt))}`;
       const cure = "Each line must be one JSON-RPC message; logs belong on stderr.";
-      receiver.malformed(new LocalError("invalid_message", `${fact}. ${cure}`, { cause }));
+      receiver.malformed(withoutStack(() => new LocalError("invalid_message", `${fact}. ${cure}`, { cause })));
       return;
     }
+    isAfterMalformed = false;
     limit.noteReceived(value);
     receiver.message(value);
   };
@@ -207,7 +224,7 @@ export function jsonLines(
     onLine: (text) => parse(text, "A line is not JSON"),
     onDropped(line) {
       if (!isOpen()) return;
-      const error = errorOf(line, limit.bytes);
+      const error = withoutStack(() => errorOf(line, limit.bytes));
       receiver.malformed(error);
       // The request fails now, and not after its time limit.
       const id = answeredId(line.head);

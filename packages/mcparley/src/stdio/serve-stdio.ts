@@ -3,7 +3,7 @@ import { systemClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { explainErrors } from "../server/checks/check-definition.ts";
 import { checkNames } from "../server/checks/known-members.ts";
-import type { Server } from "../server/create-server.ts";
+import { type Server, attachBeforeConversion } from "../server/create-server.ts";
 import type { Principal } from "../server/core/context.ts";
 import { StreamTransport, type StreamTransportOptions } from "./stream-transport.ts";
 
@@ -66,17 +66,12 @@ export function serveStdio(
   const output = options.output ?? (ownsProcess ? protocolStdout() : process.stdout);
   const keepOutput = output === process.stdout;
   const transport = new StreamTransport(input, output, { ...options, keepOutput });
-  const { principal } = options;
-  const attachOptions = { ...(principal !== undefined && { principal }), "~isLazy": true };
-  const connection: Promise<{ close(): Promise<void>; conversion?: Promise<void> }> = server.attach(
-    transport,
-    attachOptions,
-  );
+  const attached = attachBeforeConversion(server, transport, options.principal);
 
   const close = async (): Promise<void> => {
-    const open = await connection;
+    const { connection } = await attached;
     // Not awaited, because a handler that ignores its signal must not keep the process alive.
-    void open.close();
+    void connection.close();
     await transport.end;
   };
   const waitForEnd = async (): Promise<void> => {
@@ -86,7 +81,7 @@ export function serveStdio(
   const serve = async (): Promise<void> => {
     const stop = ownsProcess ? watchProcess(() => void close(), options) : () => {};
     try {
-      const { conversion } = await connection;
+      const { conversion } = await attached;
       // A definition that is invalid ends the server at once.
       conversion?.catch(() => void close());
       await Promise.all([waitForEnd(), conversion]);

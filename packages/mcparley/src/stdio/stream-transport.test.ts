@@ -132,7 +132,9 @@ test("reports the end of input to a receiver that still sends responses, and clo
 
 test("a message that JSON cannot represent is refused and nothing is written", async () => {
   const { transport, written } = started();
-  await expect(transport.send({ jsonrpc: "2.0", id: 1, result: { big: 1n } })).rejects.toThrow(/BigInt/);
+  await expect(transport.send({ jsonrpc: "2.0", id: 1, result: { big: [1n] } })).rejects.toThrow(
+    '"result.big[0]" is a bigint, which JSON cannot represent. Use a plain value in its place.',
+  );
   await turn();
   expect(written).toEqual([]);
 });

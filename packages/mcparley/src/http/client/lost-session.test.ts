@@ -306,6 +306,25 @@ test.each(forms)(
   },
 );
 
+test.each<[string, Answer, string]>([
+  ["a text", text(404, "Route not found in pool blue"), " Its reason: Route not found in pool blue"],
+  ["an error of the protocol", rpc(404, -32_001, "Session s-1 expired", null), " Its reason: Session s-1 expired"],
+  ["an error with the id of the request", rpc(404, -32_600, "No such session"), " Its reason: No such session"],
+  ["JSON of a framework", json(410, { detail: "Gone for good" }), " Its reason: Gone for good"],
+  ["a text that names the loss", text(400, "Invalid session ID"), " Its reason: Invalid session ID"],
+  ["a secret", text(404, "no route for Bearer abcdefghijklmnop1234"), " Its reason: no route for Bearer [redacted]"],
+  ["nothing", (request) => request.status(404), ""],
+])("the error of a lost session has the reason of the server: %s", async (_, refusal, reason) => {
+  let isBroken = false;
+  const { client } = await restartable(refusal, {
+    isLost: (isKnown, { body }) => isKnown && !(isBroken && (body.method === "tools/call" || body.method === "ping")),
+  });
+  isBroken = true;
+  const error: unknown = await client.callTool("a").catch((cause: unknown) => cause);
+  expect(error).toMatchObject({ code: "session_lost" });
+  expect((error as Error).message.split(" Open a new one.")[1]).toBe(reason);
+});
+
 describe("a server without a stream for notifications", () => {
   const notOffered: Answer = (request) => request.status(405);
   test.each([

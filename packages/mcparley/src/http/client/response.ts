@@ -7,6 +7,7 @@ import { redact } from "../../rpc/redact.ts";
 import type * as Explanations from "./explanations.ts";
 import type { PostedRequest } from "./posted.ts";
 import type { HttpReply } from "./reply.ts";
+import type { SessionRefusal } from "./lost-session.ts";
 
 const EXCERPT_BYTES = 1_024;
 /** Maximum size of the beginning of an error body in which its explanation is searched. */
@@ -39,7 +40,7 @@ interface NamedSession {
   /** Makes the error of a refusal. */
   refusal(response: HttpReply, what: string): Promise<LocalError>;
   /** Returns the error of the session if a refusal shows that the server does not know it. */
-  lossIn(what: string, refusal: { status: number; text: unknown }): LocalError | undefined;
+  lossIn(what: string, refusal: SessionRefusal): Promise<LocalError | undefined>;
 }
 
 /**
@@ -65,7 +66,7 @@ export async function readRefusal(
   // the body contains an error. Servers that use 404 for unknown methods are the exception. A server that names the request has
   // read it, so other statuses do not show whether the error is about the session of MCP.
   const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
-  const loss = isMethodNotFound ? undefined : session?.lossIn(what, { status, text: isAddressed ? "" : text });
+  const loss = isMethodNotFound ? undefined : await session?.lossIn(what, { status, text, isAddressed });
   if (loss) throw loss;
   const [first] = errors;
   // A busy status with `Retry-After` asks for a later request. Errors of MCP itself do not depend on time.

@@ -5,6 +5,7 @@ import type { HttpOptions } from "./options.ts";
 const members =
   "path:string allowedHosts:texts|any allowedOrigins:texts|any cors:boolean|object auth:function|object|list maxBody:count bodyTimeout:time readTimeout:time trustProxy:string|object keepAlive:time closeTimeout:time health:boolean|object sessions:boolean|object legacySse:boolean|object events:object createServer({_store_})=store";
 const listenMembers = " port host:string=hostname headersTimeout:time requestTimeout:time keepAliveTimeout:time";
+const otherMembers = " an_option_of_listen=port,host,hostname,headersTimeout,requestTimeout,keepAliveTimeout";
 
 const nestedMembers = {
   cors: "headers:texts exposedHeaders:texts credentials:boolean maxAge:count",
@@ -18,7 +19,7 @@ const nestedMembers = {
 /** Throws `LocalError` `invalid_definition` for the first wrong option. `listens` is whether the endpoint opens a port. */
 export function checkOptions(options: HttpOptions, listens: boolean): void {
   explainErrors("HTTP endpoint", () => {
-    checkNames(listens ? members + listenMembers : members, options, "options");
+    checkNames(members + (listens ? listenMembers : otherMembers), options, "options");
     for (const [name, entries] of Object.entries(nestedMembers)) {
       const value = options[name as keyof typeof nestedMembers];
       if (typeof value === "object") checkNames(entries, value, name);

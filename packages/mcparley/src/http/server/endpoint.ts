@@ -55,19 +55,22 @@ export class Endpoint {
   #loadingSse: Promise<HttpSse> | undefined;
   #closing = false;
   /** Whether the next request must wait until the schemas of all tools are converted. */
-  #mustConvert = true;
+  #mustConvert: boolean;
 
   /**
    * Throws a LocalError `invalid_definition` if the `x-mcp-header` annotations of a tool are invalid, if two paths are the
-   * same, for an unknown option, and for an option `store`, which belongs to `createServer`.
+   * same, for an unknown option, and for an option `store`, which belongs to `createServer`. With a `boundHost`, it converts
+   * the schemas of all tools, and throws for one that cannot be converted.
    */
   constructor(
     core: ServerCore,
     options: HttpOptions,
     { boundHost, Open = OpenExchanges, Unread, encodeLarge }: Adapter = {},
   ) {
-    convertTools(core, (tool) => tool.isConverted && checkMirroredHeaders(tool));
-    checkOptions(options, boundHost !== undefined);
+    const listens = boundHost !== undefined;
+    convertTools(core, (tool) => (listens || tool.isConverted) && checkMirroredHeaders(tool));
+    this.#mustConvert = !listens;
+    checkOptions(options, listens);
     const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 5_000 } = options;
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
@@ -77,7 +80,7 @@ export class Endpoint {
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#mayHideDefinitions = !auth;
     const auths = readAuth(auth);
-    if (boundHost === undefined && auths.some((one) => "listening" in one))
+    if (!listens && auths.some((one) => "listening" in one))
       throw new LocalError("invalid_definition", "Only `listen` has a URL for protectedResource. Name its resource.");
     this.#context = {
       core,
@@ -98,10 +101,18 @@ export class Endpoint {
     return this.#context.open.size;
   }
 
-  /** Converts the schemas of tools between requests, in place of before the first. Rejects with the error of a definition. */
-  convertWhenIdle(): Promise<void> {
+  /**
+   * Converts the schemas of tools between requests, in place of before the first. A definition that cannot be offered is
+   * reported, and later requests are refused.
+   */
+  async convertWhenIdle(): Promise<void> {
     this.#mustConvert = false;
-    return convertToolsWhenIdle(this.#context.core, checkMirroredHeaders);
+    try {
+      await convertToolsWhenIdle(this.#context.core, checkMirroredHeaders);
+    } catch (error) {
+      this.#mustConvert = true;
+      this.#context.core.report(error, undefined);
+    }
   }
 
   /** Answers one HTTP request. Never rejects. */

@@ -168,15 +168,18 @@ const convertible =
 
 function toJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema {
   const { vendor, jsonSchema } = schema["~standard"];
-  let cause: unknown = convertible;
+  let cause: unknown;
+  let reason = convertible;
   try {
     if (jsonSchema) return jsonSchema[direction]({ target: "draft-2020-12" });
   } catch (error) {
     cause = error;
+    const { message = error } = error as Partial<Error>;
+    reason = `${String(message).replace(/\.$/, "")}. Use a schema of a JSON value there, such as a string.`;
   }
   const path = pathOfFailure(schema, direction);
   const place = path === "" ? "" : ` at "${shorten(path)}"`;
-  const message = `Cannot convert this ${vendor} schema to JSON Schema${place}: ${String(cause)}`;
+  const message = `Cannot convert this ${vendor} schema to JSON Schema${place}: ${reason}`;
   throw new SchemaError("no_json_schema", message, { cause });
 }
 

@@ -12,7 +12,7 @@ export function convertTools({ offering }: ServerCore, check: CheckTool = conver
 
 /**
  * Converts the schemas of one tool in each turn of the event loop, so that first requests are answered between them. Rejects
- * as `convertTools` throws. If nothing handles the rejection, it ends the process, as an error in `createServer` does.
+ * as `convertTools` throws.
  */
 export async function convertToolsWhenIdle({ offering }: ServerCore, check: CheckTool = convert): Promise<void> {
   for (const tool of offering.tools.entries()) {

@@ -40,14 +40,19 @@ export interface OtherContextNames {
   readonly elicitInput?: NoSuchFunction<"Use ctx.elicit({ message, schema }).">;
   /** @deprecated Does not exist. Use `progress`. */
   readonly reportProgress?: NoSuchFunction<"Use ctx.progress(done, total).">;
+  /** @deprecated Does not exist. Return the content, and send notifications before. */
+  readonly streamContent?: NoSuchFunction<"Return all content at the end. Use ctx.progress or ctx.notify before.">;
   /** @deprecated The members of the context do not need it. */
   readonly mcpReq?: "Use the members of ctx, such as ctx.elicit, ctx.signal and ctx.log.";
   /** @deprecated Use `session`. */
   readonly sessionId?: "Use ctx.session.";
 }
 
-/** The part of a context to use in place of each member, after `ctx.`. */
-const contextCures: Record<keyof OtherContextNames, string> = {
+/**
+ * The part of a context to use in place of each member, after `ctx.`. Common words have no type above, because the `context` of a
+ * server can have such members.
+ */
+const contextCures: Record<keyof OtherContextNames | "debug" | "info" | "warn" | "warning" | "error", string> = {
   authInfo: "principal",
   sendNotification: "notify, ctx.log or ctx.progress",
   sendRequest: "elicit, ctx.sample or ctx.roots",
@@ -55,6 +60,12 @@ const contextCures: Record<keyof OtherContextNames, string> = {
   reportProgress: "progress(done, total)",
   mcpReq: "elicit, ctx.signal or ctx.log",
   sessionId: "session",
+  debug: "log.debug(data)",
+  info: "log.info(data)",
+  warn: "log.warning(data)",
+  warning: "log.warning(data)",
+  error: "log.error(data)",
+  streamContent: "progress or ctx.notify, and return all content at the end",
 };
 
 /**
@@ -62,11 +73,24 @@ const contextCures: Record<keyof OtherContextNames, string> = {
  * `undefined` would pass a check of `authInfo?.scopes`. The `context` of a server can set such a member.
  */
 export function otherContext(): object {
-  const members = Object.entries(contextCures).map(([name, cure]): [string, PropertyDescriptor] => [
+  return refusedMembers("The context", contextCures);
+}
+
+/** Returns the prototype of `ctx.log`, with the levels of other libraries. */
+export function otherLog(): object {
+  return refusedMembers("ctx.log", {
+    trace: "log.debug(data)",
+    warn: "log.warning(data)",
+    fatal: "log.critical(data)",
+  });
+}
+
+function refusedMembers(owner: string, cures: Readonly<Record<string, string>>): object {
+  const members = Object.entries(cures).map(([name, cure]): [string, PropertyDescriptor] => [
     name,
     {
       get: () => {
-        throw new TypeError(`The context has no "${name}". Use ctx.${cure}.`);
+        throw new TypeError(`${owner} has no "${name}". Use ctx.${cure}.`);
       },
       set(value) {
         Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });

@@ -5,6 +5,7 @@ import type { Progress, ProgressToken } from "../../mcp/progress.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Call } from "../core/call.ts";
 import type { Logger } from "../core/context.ts";
+import { otherLog } from "../core/other-libraries.ts";
 
 /** The arguments of `progress`. JavaScript may pass values of other types. */
 interface GivenProgress {
@@ -21,6 +22,8 @@ interface GivenLog {
   logger: string | undefined;
   _meta: JsonObject | undefined;
 }
+
+const logPrototype = otherLog();
 
 /**
  * The progress notifications and log messages of one call, at most `limits.notificationRate` of them in a second.
@@ -75,11 +78,14 @@ export class CallNotifications {
   }
 
   get logger(): Logger {
-    this.#logger ??= Object.fromEntries(
-      loggingLevels.map((level) => [
-        level,
-        (data: unknown, logger?: string, _meta?: JsonObject) => this.#log({ level, data, logger, _meta }),
-      ]),
+    this.#logger ??= Object.assign(
+      Object.create(logPrototype) as object,
+      Object.fromEntries(
+        loggingLevels.map((level) => [
+          level,
+          (data: unknown, logger?: string, _meta?: JsonObject) => this.#log({ level, data, logger, _meta }),
+        ]),
+      ),
     ) as unknown as Logger;
     return this.#logger;
   }

@@ -92,9 +92,9 @@ function validateContent(result: Result): Result {
   return checkResult(result as JsonObject);
 }
 
-/** Returns whether a block is not text, or has annotations or `_meta`. */
+/** Returns whether a block is no text, or has annotations or `_meta`. */
 function isNotPlain(block: ContentBlock): boolean {
-  return block?.type !== "text" || Object.keys(block).length > 2;
+  return block?.type !== "text" || typeof block.text !== "string" || Object.keys(block).length > 2;
 }
 
 function page(call: Call, list: PageList): Prepared {

@@ -25,6 +25,12 @@ test.each<[string, (ctx: AnyContext) => unknown, string]>([
   ["mcpReq", (ctx) => ctx.mcpReq.notify({ method: "a" }), "ctx.elicit, ctx.signal or ctx.log"],
   ["authInfo", (ctx) => ctx.authInfo?.scopes, "ctx.principal"],
   ["sessionId", ({ sessionId }) => sessionId, "ctx.session"],
+  ["debug", (ctx) => ctx.debug("a"), "ctx.log.debug(data)"],
+  ["info", (ctx) => ctx.info("a"), "ctx.log.info(data)"],
+  ["warn", ({ warn }) => warn("a"), "ctx.log.warning(data)"],
+  ["warning", (ctx) => ctx.warning("a"), "ctx.log.warning(data)"],
+  ["error", (ctx) => ctx.error?.("a"), "ctx.log.error(data)"],
+  ["streamContent", (ctx) => ctx.streamContent([]), "ctx.progress or ctx.notify, and return all content at the end"],
 ])("%s of other libraries is an error with the name to use", async (name, handler, cure) => {
   for (const version of ["2026-07-28", "2025-11-25", "2024-11-05"])
     expect(await errorsOf(handler, version)).toMatchObject([
@@ -32,9 +38,18 @@ test.each<[string, (ctx: AnyContext) => unknown, string]>([
     ]);
 });
 
+test.each([
+  ["warn", "warning"],
+  ["trace", "debug"],
+  ["fatal", "critical"],
+])("ctx.log.%s of other libraries is an error with the name to use", async (name, level) => {
+  const message = `ctx.log has no "${name}". Use ctx.log.${level}(data).`;
+  expect(await errorsOf((ctx) => ctx.log[name]("a"), "2026-07-28")).toMatchObject([{ name: "TypeError", message }]);
+});
+
 test("the context of a server can have such a name", async () => {
   const seen: unknown[] = [];
-  const names = { sessionId: "s1", sendRequest: 5, mcpReq: undefined };
+  const names = { sessionId: "s1", sendRequest: 5, mcpReq: undefined, info: "i", error: undefined };
   const server = createServer({
     ...named,
     context: () => names,
@@ -68,7 +83,8 @@ test("a context that a test writes by hand needs only the members that exist", (
     | "reportProgress"
     | "mcpReq"
     | "authInfo"
-    | "sessionId";
+    | "sessionId"
+    | "streamContent";
   const mock = (existing: Omit<Context, Names>): Context => existing;
   expectTypeOf(mock).returns.toEqualTypeOf<Context>();
 });

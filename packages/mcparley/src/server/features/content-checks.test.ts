@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { openPeer } from "mcparley-tests/support/raw-peer.ts";
 import { createServer } from "../create-server.ts";
@@ -38,6 +39,9 @@ const invalidBlocks: [block: JsonObject, where: string][] = [
   [{ ...image, data: "not base64!" }, "data"],
   [{ ...image, data: "iVBORw0" }, "data"],
   [{ ...image, type: "audio", data: "data:audio/wav;base64,AAAA" }, "data"],
+  [{ type: "text" }, "text"],
+  [{ type: "text", text: undefined }, "text"],
+  [{ type: "text", text: 5 }, "text"],
   [{ ...hi, annotations: { priority: 5 } }, "annotations.priority"],
   [{ ...hi, annotations: { priority: Number.NaN } }, "annotations.priority"],
   [{ ...hi, annotations: { audience: ["system"] } }, "annotations.audience"],
@@ -82,6 +86,55 @@ describe.each([modern, "2025-11-25"])("content on revision %s", (revision) => {
     expect((await call()).error).toBeUndefined();
     expect((await get()).error).toBeUndefined();
     expect(reported).toEqual([]);
+  });
+});
+
+class Point {
+  readonly #x = 1;
+  x(): number {
+    return this.#x;
+  }
+}
+const cycle: Record<string, unknown> = {};
+cycle.list = [cycle];
+
+describe.each([
+  ["without output", (value: unknown) => tool({ call: () => value as never })],
+  ["with output", (value: unknown) => tool({ output: z.any(), call: () => value as never })],
+])("a tool %s", (_, make) => {
+  async function report(value: unknown): Promise<{ error?: unknown; result?: unknown; reported: string[] }> {
+    const reported: string[] = [];
+    const onError = (error: unknown): void => void reported.push((error as Error).message);
+    const peer = await openPeer(createServer({ name: "s", version: "1", tools: { t: make(value) }, onError }), modern);
+    return { ...(await peer.request("tools/call", { name: "t" })), reported };
+  }
+
+  test.each<[string, unknown, string]>([
+    ["a Map", new Map([["a", 1]]), '"result" is a Map, which JSON cannot represent.'],
+    ["a Set in an object", { a: [{}, new Set([1])] }, '"result.a[1]" is a Set, which JSON cannot represent.'],
+    ["an instance without members", { at: new Point() }, '"result.at" is a Point, which JSON cannot represent.'],
+    ["a promise in an object", { a: Promise.resolve(1) }, '"result.a" is a Promise, which JSON cannot represent.'],
+    ["a bigint", { a: [1n] }, '"result.a[0]" is a bigint, which JSON cannot represent.'],
+    ["a cycle", { cycle }, '"result.cycle.list[0]" contains itself, which JSON cannot represent.'],
+  ])("that returns %s is an error that names the member", async (_name, value, message) => {
+    const { error, reported } = await report(value);
+    expect(error).toMatchObject({ code: -32603, message: "Internal error" });
+    expect(reported).toEqual([expect.stringContaining(message)]);
+    expect(reported[0]).toMatch(/ in its place\.$/);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["empty objects", { a: {}, b: Object.create(null), c: [{}] }, '{"a":{},"b":{},"c":[{}]}'],
+    ["a text with braces", { a: "{}" }, '{"a":"{}"}'],
+    [
+      "an instance with members",
+      { a: {}, url: new URL("a:b"), error: Object.assign(new Error("x"), { code: 1 }) },
+      '{"a":{},"url":"a:b","error":{"code":1}}',
+    ],
+  ])("sends %s", async (_name, value, json) => {
+    const { result, reported } = await report(value);
+    expect(reported).toEqual([]);
+    expect(result).toMatchObject({ content: [{ type: "text", text: json }] });
   });
 });
 

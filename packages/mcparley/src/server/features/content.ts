@@ -11,7 +11,7 @@ import type {
 import type { PromptMessage } from "../../mcp/prompts.ts";
 import { toBase64 } from "../../rpc/base64.ts";
 import { isObject } from "../../rpc/messages.ts";
-import { wellFormedJson } from "../../rpc/well-formed.ts";
+import { resultText } from "../../rpc/json-values.ts";
 
 /**
  * Makes text content. A handler may return a plain string instead, unless the text has annotations.
@@ -156,7 +156,7 @@ export function toContent(value: unknown): ContentBlock[] {
   if (Array.isArray(value) && value.every((part) => typeof part === "string" || isContent(part))) {
     return value.flatMap(toContent);
   }
-  return [isContent(value) ? value : { type: "text", text: wellFormedJson(value) }];
+  return [isContent(value) ? value : { type: "text", text: resultText(value) }];
 }
 
 /** Whether a value is a content block. */

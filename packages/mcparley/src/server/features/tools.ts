@@ -2,7 +2,7 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { Cancelled, Declined, ToolError } from "../../mcp/errors.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { wellFormedJson } from "../../rpc/well-formed.ts";
+import { resultText } from "../../rpc/json-values.ts";
 import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";
 import { type CompiledSchema, compileSchema } from "../../schema/validation/compile-schema.ts";
 import type { ValidationIssue, Outcome } from "../../schema/schema.ts";
@@ -194,7 +194,7 @@ function structuredResult({ name }: ToolEntry, outcome: Outcome, fullResult: Cal
   }
   const structuredContent = outcome.value;
   if (fullResult) return { ...fullResult, structuredContent };
-  return { content: [{ type: "text", text: wellFormedJson(structuredContent) }], structuredContent };
+  return { content: [{ type: "text", text: resultText(structuredContent) }], structuredContent };
 }
 
 /** Makes the result of an error that the model should read. Rethrows every other error. */

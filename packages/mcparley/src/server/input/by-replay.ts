@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
+import { Method } from "../../mcp/methods.ts";
 import { type InputRequest, mayRequireInput, readInputResponses } from "../../mcp/input-required.ts";
 import {
   type InputChannel,
@@ -8,7 +9,7 @@ import {
   type Recorded,
   Unanswered,
 } from "../core/input-channel.ts";
-import { capabilityFor, checkRequest, encodeRequest } from "./input-request.ts";
+import { capabilityFor, checkRequest, encodeRequest, requestedNames, withRequested } from "./input-request.ts";
 import type { Call } from "../core/call.ts";
 import type { InputRequired } from "../core/input-required.ts";
 import { principalKey } from "../core/context.ts";
@@ -25,6 +26,8 @@ interface RoundState {
   once: [string, unknown][];
   /** Keys of the requests of the last round. Responses with other keys are ignored. */
   asked: string[];
+  /** The names that the contents of responses to the last round may have, by the key of their elicitation. */
+  names?: [string, ReturnType<typeof requestedNames>][];
   /** The times at which the requests with a time limit were first sent, by key. Without those that are settled. */
   askedAt?: [string, number][];
   /** Keys of the requests that were not answered in time. A later response has no effect. */
@@ -54,14 +57,17 @@ export class ReplayChannel implements InputChannel {
   #defect: Error | undefined;
   #turn: Promise<never> | undefined;
 
-  private constructor(call: Call, state: RoundState, responses: JsonObject) {
+  private constructor(call: Call, state: RoundState, responses: Readonly<Record<string, JsonObject>>) {
     this.#call = call;
     this.#answers = new Map(state.answers);
     this.#onceValues = new Map(state.once);
     this.#askedAt = new Map(state.askedAt);
     this.#unanswered = new Set(state.unanswered);
-    for (const key of state.asked) if (Object.hasOwn(responses, key)) this.#answers.set(key, responses[key]);
-    this.inputResponses = responses;
+    const names = new Map(state.names);
+    this.inputResponses = Object.fromEntries(
+      Object.entries(responses).map(([key, response]) => [key, withRequested(response, names.get(key))]),
+    );
+    for (const key of state.asked) if (Object.hasOwn(responses, key)) this.#answers.set(key, this.inputResponses[key]);
     this.requestState = state.own;
   }
 
@@ -168,6 +174,8 @@ export class ReplayChannel implements InputChannel {
       once: [...this.#onceValues],
       asked: [...this.#pending.keys()],
     };
+    const names = [...this.#pending].filter(([, { method }]) => method === Method.elicit);
+    if (names.length > 0) state.names = names.map(([key, request]) => [key, requestedNames(request)]);
     if (this.#askedAt.size > 0) state.askedAt = [...this.#askedAt];
     if (this.#unanswered.size > 0) state.unanswered = [...this.#unanswered];
     if (requestState !== undefined) state.own = requestState;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { accept, callAnswering, serverOf, textOf } from "mcparley-tests/support/asking-server.ts";
 import { openPeer } from "mcparley-tests/support/raw-peer.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
 import type { Context } from "../core/context.ts";
 import { inputRequired } from "../core/input-required.ts";
 import { createServer } from "../create-server.ts";
@@ -35,18 +36,40 @@ describe.each(["2025-06-18", "2025-11-25", "2026-07-28"])("members that were not
     expect(answer).toEqual(expected);
   });
 
-  // A client of a modern revision sends its answers without their requests.
-  if (!isModern)
-    test("do not reach a handler that reads the answers itself", async () => {
+  test.each([
+    ["a form", { message: "?", requestedSchema: schema }, accept({ name: "Ann" })],
+    ["a form without fields", { message: "?", requestedSchema: { type: "object", properties: {} } }, accept({})],
+    ...(version === "2025-06-18"
+      ? []
+      : [
+          [
+            "a URL",
+            { mode: "url", message: "?", url: "https://example.com", elicitationId: "a" },
+            { action: "accept" },
+          ],
+        ]),
+  ] as [string, JsonObject, unknown][])(
+    "do not reach a handler that reads the answer to %s itself",
+    async (_, params, expected) => {
       const server = serverOf((ctx) => {
-        const params = { message: "?", requestedSchema: schema };
-        if (ctx.inputResponses.q) return JSON.stringify(ctx.inputResponses.q);
+        if (ctx.inputResponses.q) return JSON.stringify(ctx.inputResponses);
         return inputRequired({ inputRequests: { q: { method: "elicitation/create", params } } });
       });
-      const peer = await openPeer(server, version, { elicitation: {} });
+      const peer = await openPeer(server, version, { elicitation: { form: {}, url: {} } });
       const text = textOf(await callAnswering(peer, isModern, [{ "elicitation/create": accepted }]));
-      expect(JSON.parse(String(text))).toEqual(accept({ name: "Ann" }));
+      expect(JSON.parse(String(text))).toEqual({ q: expected });
+    },
+  );
+
+  test("do not reach a handler that reads the answer to ctx.elicit itself", async () => {
+    const server = serverOf(async (ctx) => {
+      await ctx.elicit({ message: "?", schema, key: "q" });
+      return JSON.stringify(ctx.inputResponses);
     });
+    const peer = await openPeer(server, version, { elicitation: {} });
+    const text = textOf(await callAnswering(peer, isModern, [{ "elicitation/create": accepted }]));
+    expect(JSON.parse(String(text))).toEqual(isModern ? { q: accept({ name: "Ann" }) } : {});
+  });
 });
 
 test("a form with a required name that it does not define is refused before the user is asked", async () => {

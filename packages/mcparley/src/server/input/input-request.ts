@@ -2,9 +2,10 @@ import { type ClientCapabilities, type InputKind, canRequest } from "../../mcp/c
 import { isPriority } from "../../mcp/checks/check-metadata.ts";
 import { checkBlock, checkEach, checkMeta, checkRole, invalid } from "../../mcp/checks/check-content.ts";
 import { findUnsafe } from "../../mcp/checks/safe-url.ts";
-import type { ElicitParams, ElicitResult, RequestedSchema } from "../../mcp/elicitation.ts";
+import type { ElicitParams, ElicitResult } from "../../mcp/elicitation.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
-import { toRequestedSchema, withoutUnrequested } from "../../mcp/form-schema.ts";
+import type { InputRequest } from "../../mcp/input-required.ts";
+import { toRequestedSchema } from "../../mcp/form-schema.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { latestModern } from "../../mcp/revisions/index.ts";
 import { omit } from "../../mcp/revisions/encoder.ts";
@@ -130,7 +131,8 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
     const { params: encodedParams, decode } = encoder.elicitation(supportedParams as unknown as ElicitParams);
     return {
       params: { ...encodedParams },
-      decode: (result) => withRequested(decode(result as unknown as ElicitResult), params),
+      decode: (result) =>
+        withRequested({ ...decode(result as unknown as ElicitResult) }, requestedNames({ method, params })),
     };
   }
   if (method !== Method.createMessage) return { params, decode: (result) => result };
@@ -141,11 +143,25 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
   return { params: { ...encodedParams }, decode: (result) => result };
 }
 
-/** Returns the answer to an elicitation without members that were not requested. The answer to a URL has none. */
-function withRequested({ content, ...result }: ElicitResult, { requestedSchema }: JsonObject): JsonObject {
-  if (!isObject(requestedSchema)) return result;
-  if (!isObject(content)) return { ...result, content };
-  return { ...result, content: withoutUnrequested(content, requestedSchema as unknown as RequestedSchema).content };
+/**
+ * The names of the members that the content of a response may have. Null if it has no content, as for a URL. Undefined if it is no
+ * answer to an elicitation.
+ */
+type RequestedNames = readonly string[] | null | undefined;
+
+/** Returns the names that an input request asks for. Its params are those that `checkRequest` accepted. */
+export function requestedNames({ method, params = {} }: InputRequest): RequestedNames {
+  if (method !== Method.elicit) return undefined;
+  const { requestedSchema } = params;
+  return isObject(requestedSchema) ? Object.keys(Object(requestedSchema.properties)) : null;
+}
+
+/** Returns the response to an input request without members that were not requested. */
+export function withRequested(response: JsonObject, names: RequestedNames): JsonObject {
+  const { content, ...result } = response;
+  if (names === null) return result;
+  if (!names || !isObject(content)) return response;
+  return { ...result, content: Object.fromEntries(Object.entries(content).filter(([name]) => names.includes(name))) };
 }
 
 const secretName =

@@ -1,5 +1,5 @@
 import { type Awaitable, after, all, isPromise, recover } from "../../rpc/awaitable.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import {
   type JsonRpcMessage,
@@ -7,12 +7,12 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type RequestId,
+  failure,
   isObject,
 } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { readMessage } from "../../mcp/read-message.ts";
-import { replyToError } from "../dispatch/reply.ts";
 import type { Call, Link, Reply } from "../core/call.ts";
 import { OpenCall, cancelledFor } from "../dispatch/open-call.ts";
 import { answer } from "../dispatch/dispatch.ts";
@@ -47,8 +47,6 @@ const maxUnreadRefusals = 100;
  */
 export class ServerConnection implements Connection {
   readonly closed: Promise<void>;
-  /** Settles when the schemas of all tools are converted. Undefined if they were before. */
-  conversion: Promise<void> | undefined;
   readonly #core: ServerCore;
   readonly #transport: Transport;
   readonly #principal: Principal | undefined;
@@ -254,5 +252,5 @@ export class ServerConnection implements Connection {
 
 /** Makes the reply to a message that is not answered. The id is undefined if it could not be read. */
 function refusal(id: RequestId | undefined, message: string, code: number = ErrorCode.InvalidRequest): Reply {
-  return replyToError(id, new ProtocolError(code, message), undefined);
+  return { message: failure(id, { code, message }), status: 400 };
 }

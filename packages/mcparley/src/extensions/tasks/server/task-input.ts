@@ -11,7 +11,7 @@ import {
   Unanswered,
   readResponse,
 } from "../../../server/core/input-channel.ts";
-import { capabilityFor, checkRequest } from "../../../server/input/input-request.ts";
+import { capabilityFor, checkRequest, requestedNames, withRequested } from "../../../server/input/input-request.ts";
 import { InputRequired } from "../../../server/core/input-required.ts";
 import {
   type InputResponse,
@@ -122,7 +122,9 @@ export class TaskInput implements InputChannel {
       const requests = Object.entries(open.inputRequests).map(async ([name, { method, params = {} }]) => {
         const key = round === 0 ? name : `${name}-${round + 1}`;
         const requires = capabilityFor(method, params);
-        return [name, await this.request({ method, params, key, requires, read: (result) => result })] as const;
+        const read = (result: unknown): unknown =>
+          withRequested(result as JsonObject, requestedNames({ method, params }));
+        return [name, await this.request({ method, params, key, requires, read })] as const;
       });
       this.inputResponses = Object.fromEntries(await Promise.all(requests));
       this.requestState = open.requestState;

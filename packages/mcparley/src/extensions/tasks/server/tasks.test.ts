@@ -481,7 +481,7 @@ describe("input requests of a task", () => {
   test("inputRequired uses the task too, with new ids in each round", async () => {
     const ask = {
       method: "elicitation/create",
-      params: { message: "?", requestedSchema: { type: "object", properties: {} } },
+      params: { message: "?", requestedSchema: { type: "object", properties: { n: { type: "integer" } } } },
     };
     const peer = await peerOf(
       serve({
@@ -501,7 +501,7 @@ describe("input requests of a task", () => {
       ["q-2", 2],
     ] as const) {
       expect(Object.keys((await get(peer, taskId)).inputRequests as object)).toEqual([key]);
-      await peer.request("tasks/update", { taskId, inputResponses: { [key]: accept({ n }) } });
+      await peer.request("tasks/update", { taskId, inputResponses: { [key]: accept({ n, other: 1 }) } });
     }
     const { result } = (await get(peer, taskId)) as { result: { content: { text: string }[] } };
     expect(JSON.parse(result.content[0]?.text ?? "")).toEqual({ q: accept({ n: 2 }) });
