@@ -175,12 +175,15 @@ test("an input request waits until the store is available, so that its response 
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
 });
 
-test("a large response arrives completely", async () => {
-  const { a, b } = servers();
+test("a large response arrives completely, and leaves nothing in the store", async () => {
+  const { a, b, store } = servers();
   const session = await open(a.client);
   const { answer, id } = await asked(a, session);
   await respond(b, session, id, accept(megabyte));
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: `{"name":"${megabyte}"}` }] } });
+  await flushPromises();
+  expect(store.writes.filter((write) => /^set .*:mail:/.test(write))).toHaveLength(1);
+  expect((await store.keys()).filter((key) => key.includes(":mail:"))).toEqual([]);
 });
 
 test("progress is forwarded at most once a second, with a shortened message", async () => {
