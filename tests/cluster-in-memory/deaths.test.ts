@@ -1,9 +1,11 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connect } from "../../packages/mcparley/src/client.ts";
 import { hasCode } from "../../packages/mcparley/src/rpc/errors.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
+import { urlRequired } from "../../packages/mcparley/src/server/input/url-required.ts";
 import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { type Cluster, cluster } from "./cluster.ts";
+import { openHttpSession } from "../support/raw-http.ts";
+import { type Cluster, type Node, callTool, cluster, getStream, message, open, request, soFar } from "./cluster.ts";
 
 /** A death: the number of an operation on the store, and whether the operation has its effect. Its node dies. */
 interface Death {
@@ -79,3 +81,61 @@ test.each(["2025-03-26", "2025-06-18", "2025-11-25"])(
     expect(unclear).toEqual([]);
   },
 );
+
+describe("a message of a process that dies between its append and its notification", () => {
+  /** Makes a cluster. `killAfter` kills the second node when it has appended to a log with this name. */
+  function servers(): Cluster & { killAfter: (log: RegExp) => void } {
+    let deadly: RegExp | undefined;
+    const schema = { type: "object", properties: { name: { type: "string" } } };
+    const ask = tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "Who?", schema })) });
+    const pay = tool({
+      call: (): string => {
+        throw urlRequired({ message: "Pay.", url: "https://example.com/pay", elicitationId: "visit" });
+      },
+    });
+    const world: Cluster = cluster({
+      definition: () => ({ tools: { ask, pay } }),
+      onOperation: (node, step, name) => {
+        if (node === world.nodes[1] && step === "done" && deadly?.test(name)) node.kill();
+      },
+    });
+    return { ...world, killAfter: (log) => (deadly = log) };
+  }
+
+  test("in an inbox is delayed by at most five seconds", async () => {
+    const { nodes, clock, killAfter } = servers();
+    const [a, b] = nodes as [Node, Node];
+    const session = await open(a.client);
+    await (await request(b.client, session, "ping")).text();
+    const answer = await callTool(a.client, session, "ask");
+    const { id } = (await message(answer))!;
+    killAfter(/^append .*:mail:/);
+    const result = { action: "accept", content: { name: "Ann" } };
+    void b.client.post({ jsonrpc: "2.0", id, result }, session);
+    await flushPromises();
+    expect(b.death.aborted).toBe(true);
+    await clock.advance(5_000);
+    expect(await soFar(answer)).toMatchObject([{ result: { content: [{ text: '{"name":"Ann"}' }] } }]);
+  });
+
+  test("in the outbox of a session is delayed by at most a thirtieth of the idle timeout", async () => {
+    const { nodes, clock, killAfter } = servers();
+    const [a, b] = nodes as [Node, Node];
+    const session = await openHttpSession(a.client, { capabilities: { elicitation: { url: {} } } });
+    const stream = await getStream(a.client, session);
+    await (await callTool(a.client, session, "pay")).text();
+    await flushPromises();
+    const next = message(stream);
+    let isDelivered = false;
+    void next.then(() => (isDelivered = true));
+    killAfter(/^append .*:outbox:/);
+    void b.server.elicitationComplete("visit");
+    await flushPromises();
+    expect(b.death.aborted).toBe(true);
+    await clock.advance(59_999);
+    expect(isDelivered).toBe(false);
+    await clock.advance(1);
+    expect(isDelivered).toBe(true);
+    expect(await next).toMatchObject({ method: "notifications/elicitation/complete" });
+  });
+});

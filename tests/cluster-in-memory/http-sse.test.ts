@@ -71,6 +71,20 @@ describe("a session of HTTP+SSE", () => {
     expect(await message(stream)).toMatchObject({ id: 2, result: { content: [{ text: "Hello alice" }] } });
   });
 
+  test("ends on all nodes as soon as its client leaves", async () => {
+    const { nodes, clock } = servers();
+    const [a, b] = nodes;
+    const { stream, path } = await open(a!);
+    await post(b!, path, initialize(1));
+    expect((await message(stream))?.id).toBe(1);
+    await stream.leave();
+    await flushPromises();
+    expect((await post(b!, path, call(2, "hello"))).status).toBe(404);
+    // Its node does not renew it either.
+    await clock.advance(20_000);
+    expect((await post(b!, path, call(3, "hello"))).status).toBe(404);
+  });
+
   test("ends on all nodes with its stream or its node", async () => {
     const { nodes, clock } = servers();
     const [a, b, c] = nodes;

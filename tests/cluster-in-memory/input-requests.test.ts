@@ -80,14 +80,16 @@ test("a response from another session writes nothing to the store", async () => 
   expect(store.writes.filter((write) => !write.includes(":session-seat:"))).toEqual([]);
 });
 
-test("a response for a dead process writes nothing to the store", async () => {
+test("a response for a dead process is refused, and writes nothing to the store", async () => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const { id } = await asked(a, session);
   a.kill();
   await clock.advance(12_000);
   store.writes.length = 0;
-  expect((await respond(b, session, id)).status).toBe(202);
+  const refused = await respond(b, session, id);
+  expect(refused.status).toBe(503);
+  expect(await refused.text()).toContain("The process that waits for this response has probably ended");
   expect(store.writes.filter((write) => write.includes(":mail:"))).toEqual([]);
 });
 
@@ -105,19 +107,21 @@ test("only one of several responses on other processes is forwarded", async () =
 });
 
 test.each([
-  [11_999, "is forwarded", 1],
-  [12_000, "is dropped", 0],
-])("a response to a process that has not renewed its lease for %i ms %s", async (ms, _, count) => {
+  [11_999, "is accepted", 202],
+  [12_000, "is refused, and accepted after a renewal", 503],
+])("a response to a process that has not renewed its lease for %i ms %s", async (ms, _, status) => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
-  const { id } = await asked(a, session);
+  const { answer, id } = await asked(a, session);
   const working = { ...store };
   store.set = (key, ...rest) =>
     key.includes(`:alive:${id.split(".")[0]}`) ? Promise.reject(new Error("down")) : working.set(key, ...rest);
   await clock.advance(ms);
-  store.writes.length = 0;
-  expect((await respond(b, session, id)).status).toBe(202);
-  expect(store.writes.filter((write) => /^append .*:mail:/.test(write))).toHaveLength(count);
+  expect((await respond(b, session, id)).status).toBe(status);
+  store.set = (...given) => working.set(...given);
+  await clock.advance(3_000);
+  if (status === 503) expect((await respond(b, session, id)).status).toBe(202);
+  expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
 });
 
 test.each([0, 250, 1_000])("a response can be repeated %i ms after the store failed to forward it", async (ms) => {
@@ -171,12 +175,15 @@ test("an input request waits until the store is available, so that its response 
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
 });
 
-test("a large response arrives completely", async () => {
-  const { a, b } = servers();
+test("a large response arrives completely, and leaves nothing in the store", async () => {
+  const { a, b, store } = servers();
   const session = await open(a.client);
   const { answer, id } = await asked(a, session);
   await respond(b, session, id, accept(megabyte));
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: `{"name":"${megabyte}"}` }] } });
+  await flushPromises();
+  expect(store.writes.filter((write) => /^set .*:mail:/.test(write))).toHaveLength(1);
+  expect((await store.keys()).filter((key) => key.includes(":mail:"))).toEqual([]);
 });
 
 test("progress is forwarded at most once a second, with a shortened message", async () => {

@@ -234,6 +234,17 @@ describe("the reply to a call whose node died", () => {
     expect((await messages(second)).map(({ id }) => id)).toEqual([undefined, 1]);
   });
 
+  test("is an error although the record of the stream expires before the lease", async () => {
+    const { nodes, clock } = servers({ options: { events: { ttl: 9_000 } } });
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const primed = await event(await callTool(a!.client, session, "work"));
+    a!.kill();
+    const rest = await getStream(b!.client, session, primed?.id);
+    await clock.advance(20_000);
+    expect((await soFar(rest)).at(-1)).toMatchObject({ id: 1, error: { code: -32603 } });
+  });
+
   test("is the result if the log has it", async () => {
     const { nodes, slow, clock } = servers();
     const [a, b] = nodes;

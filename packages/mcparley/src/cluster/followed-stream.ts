@@ -41,7 +41,7 @@ interface FollowedInit {
  *   following --> closing: the owner has no lease, and this node closes the stream
  *   closing --> over: an error for each open request and the end mark are in the log
  *   replaying --> over: the end mark was sent, or the store is unavailable
- *   following --> over: the end mark was sent, the client has gone, or the connection has reached its time limit
+ *   following --> over: the end mark was sent, the record of the stream has expired, the client has gone, or the connection has reached its time limit
  *   over --> [*]
  * ```
  */
@@ -130,9 +130,12 @@ export class FollowedStream implements OpenExchange {
     if (!this.#isOwnerNotified) await this.#notifyOwner();
     if (await node.isAlive(owner)) return;
     if (!(await log.close(this.#head))) {
+      const head = await log.head();
       // The node that closes the stream may die as well, so this one checks again.
-      this.#head = (await log.head()) ?? this.#head;
-      return;
+      if (head) return void (this.#head = head);
+      // The log has expired with the record, and cannot carry the errors.
+      for (const [id, repeatable] of this.#head.requests) this.#events.send(ownerDied(id, repeatable));
+      return this.#end();
     }
     const answeredIds = await this.#readAnswered();
     for (const [id, repeatable] of this.#head.requests) {

@@ -1,3 +1,4 @@
+import { HttpRefusal } from "../http/server/refusal.ts";
 import { pause } from "../rpc/abort.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 
@@ -70,9 +71,11 @@ export class PendingRequests {
   }
 
   /**
-   * Returns true if a response must be forwarded to the node of its request: the node waits for it and is alive. Of several
-   * responses to one request, one per second is forwarded. The others wait: the node that forwards the first one may die
-   * before it has done so, and the client repeats its response on this node.
+   * Returns true if a response must be forwarded to the node of its request: the node waits for it. Of several responses to one
+   * request, one per second is forwarded. The others wait: the node that forwards the first one may die before it has done so,
+   * and the client repeats its response on this node.
+   *
+   * Throws a refusal of 503 if the node has no lease. It may still run, so the client must not conclude that it has the response.
    */
   async claimResponse({ id, node }: InputRequest): Promise<boolean> {
     const { core, store } = this.#node;
@@ -81,7 +84,7 @@ export class PendingRequests {
       if (text === undefined) return false;
       const sinceClaim = text === noResponse ? claimInterval : Math.abs(core.clock.now() - Number(text));
       if (sinceClaim >= claimInterval) {
-        if (!(await this.#node.isAlive(node))) return false;
+        if (!(await this.#node.isAlive(node))) throw ownerSilent();
         const claim = String(core.clock.now());
         if (await store.compareAndSet(this.#requestKey(id), text, claim, { ttl: this.#ttl })) return true;
       }
@@ -113,6 +116,11 @@ export class PendingRequests {
   #requestKey(id: string): string {
     return `input-request:${this.#session}:${id}`;
   }
+}
+
+function ownerSilent(): HttpRefusal {
+  const message = "The process that waits for this response has probably ended. Send the response again.";
+  return new HttpRefusal(503, message, { headers: { "retry-after": "1" } });
 }
 
 /** Returns the input request that an id names. Undefined for an id that no node created. */

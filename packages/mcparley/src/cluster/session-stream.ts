@@ -101,9 +101,13 @@ export class SessionStream {
     void this.#enqueue(() => this.#sendUnsent());
   }
 
-  /** Stores the positions. */
+  /**
+   * Stores the positions. Before that, sends the messages of the outbox whose notification was lost, because the process that
+   * appended them died.
+   */
   save(): void {
     void this.#enqueue(async () => {
+      await this.#sendOutbox();
       if (this.#ownership && !(await this.#write(this.#writtenText, this.#ownership))) this.#forgetOwnership();
     });
   }

@@ -146,7 +146,7 @@ export class PendingRequests {
 
   #withFault(id: RequestId, error: LocalError): LocalError {
     const fault = this.#fault;
-    if (!fault || typeof id !== "number" || id >= fault.nextId) return error;
+    if (!fault || typeof id !== "number" || id >= fault.nextId || error.message.endsWith(fault.text)) return error;
     return new LocalError(error.code, `${error.message} ${fault.text}`, { cause: error.cause, data: error.data });
   }
 

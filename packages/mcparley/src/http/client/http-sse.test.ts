@@ -293,6 +293,26 @@ describe("a session", () => {
     expect(answer.body).toMatchObject({ id: 9, result: { content: { text: "Hi" } } });
   });
 
+  test.each([
+    ["has lost the session", 404, 0, "The session has ended"],
+    ["is unavailable for half a minute", 502, 35_000, "The server answered a response with 502"],
+  ])("ends its calls if the server does not receive an answer, because it %s", async (_, status, ms, reason) => {
+    const sample = (): never => ({ role: "assistant", model: "m", content: { type: "text", text: "Hi" } }) as never;
+    const { stub, feed, clock, client } = await connected({ sample });
+    const outcome = (await client).callTool("add").catch((error: unknown) => error);
+    await take(stub, feed, "tools/call");
+    feed.event({ jsonrpc: "2.0", id: 9, method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
+    const refuse = async (): Promise<void> => {
+      const request = await stub.next();
+      if (request.method === "POST") request.status(status);
+      return refuse();
+    };
+    void refuse();
+    await clock.advance(ms);
+    const message = expect.stringContaining(`did not receive the answer to its request: ${reason}`) as string;
+    expect(await Promise.race([outcome, flushPromises()])).toMatchObject({ code: "closed", message });
+  });
+
   test("sends no request before the server has accepted notifications/initialized", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);

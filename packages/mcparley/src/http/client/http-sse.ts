@@ -11,7 +11,7 @@ import { sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { deliverEvent, readEvents } from "./sse.ts";
 import type { HttpReply, ReplyBody } from "./reply.ts";
-import { sendUntilAccepted, untilAccepted } from "./until-accepted.ts";
+import { isUnavailable, sendUntilAccepted, untilAccepted } from "./until-accepted.ts";
 
 /** Maximum milliseconds for the server to open its stream and to name its endpoint. */
 const ENDPOINT_MS = 10_000;
@@ -155,7 +155,11 @@ class HttpSseTransport implements Transport {
     // If a response is lost, the server waits without end.
     const isRepeated = what === Notification.initialized || what === answerName;
     const posting = isRepeated
-      ? sendUntilAccepted(() => this.#post(body, what, pause), this.#settings.clock, this.#lifetime.signal)
+      ? sendUntilAccepted(() => this.#post(body, what, pause), {
+          clock: this.#settings.clock,
+          signal: this.#lifetime.signal,
+          isNeeded: () => what === answerName,
+        })
       : this.#post(body, what, pause);
     if (what === Notification.initialized) {
       this.#initialized = untilAccepted(posting, this.#settings.clock).then(() => {
@@ -190,10 +194,13 @@ class HttpSseTransport implements Transport {
 
   /** Ends the session if it was lost, because nobody repeats a notification or a response. Throws the error. */
   #failOneWay(error: Error, what: string): never {
-    if (hasCode(error, "session_lost")) {
+    const isLost = hasCode(error, "session_lost");
+    if (what !== answerName) {
+      if (isLost) this.#receiver?.sessionLost?.(error);
+    } else if (isLost || isUnavailable(error)) {
       // Calls wait for the answer, and the server may have run them. They end as if the connection was lost.
-      if (what === answerName) this.#finish(new LocalError("closed", error.message, { cause: error }));
-      else this.#receiver?.sessionLost?.(error);
+      const message = `The server did not receive the answer to its request: ${error.message}`;
+      this.#finish(new LocalError("closed", message, { cause: error }));
     }
     throw error;
   }

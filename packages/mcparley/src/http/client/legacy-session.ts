@@ -1,9 +1,10 @@
-import { routineEnd } from "../../rpc/abort.ts";
+import { pause, routineEnd } from "../../rpc/abort.ts";
 import { type LocalError, hasCode } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";
 import { lossIn, refusalInSession } from "./lost-session.ts";
+import type { PostedRequest } from "./posted.ts";
 import { discard, readShortJson } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -13,6 +14,8 @@ import { sendUntilAccepted, untilAccepted } from "./until-accepted.ts";
 
 /** Maximum milliseconds that the first request waits until the server has answered the GET for the standalone stream. */
 const OPEN_MS = 1_000;
+/** Milliseconds that a call waits for its answer after the server refused a response that the call needs. */
+const ANSWER_MS = 5_000;
 /** Maximum milliseconds that `terminate` waits until the server has ended the session. */
 const END_MS = 2_000;
 
@@ -68,9 +71,16 @@ export class LegacySession {
     return refusalInSession(response, what, this.#settings.clock);
   }
 
-  /** Sends a notification or a response, and again if the server is unavailable. */
-  sendUntilAccepted(post: () => Promise<void>): Promise<void> {
-    return sendUntilAccepted(post, this.#settings.clock, this.#lifetime);
+  /** Sends a response to a request of the server, and again if the server is unavailable, as long as one of the calls has no answer. */
+  sendResponse(post: () => Promise<void>, calls: readonly PostedRequest[]): Promise<void> {
+    const isNeeded = (): boolean => calls.some(({ isAnswered }) => !isAnswered);
+    return sendUntilAccepted(post, { clock: this.#settings.clock, signal: this.#lifetime, isNeeded });
+  }
+
+  /** Calls `onUnanswered` if a call has no answer in five seconds: some servers refuse a response that they have processed. */
+  async awaitAnswer(call: PostedRequest, onUnanswered: () => void): Promise<void> {
+    await pause(this.#settings.clock, ANSWER_MS, this.#lifetime).catch(() => {});
+    if (!call.isAnswered) onUnanswered();
   }
 
   /**
@@ -78,7 +88,7 @@ export class LegacySession {
    * servers send requests on the stream, and lose them if it is not open.
    */
   async sendInitialized(post: () => Promise<void>, waitsForStream: boolean): Promise<void> {
-    const posting = this.sendUntilAccepted(post);
+    const posting = sendUntilAccepted(post, { clock: this.#settings.clock, signal: this.#lifetime });
     const opening = posting
       .catch((error: unknown) => {
         // A server that refuses the notification for another reason may have the stream.

@@ -24,6 +24,8 @@ export interface PostedRequest {
   isHeld: boolean;
   /** The response has arrived, or is no longer needed. */
   isAnswered: boolean;
+  /** The ids of the requests of the server that arrived on the stream of the response. The call waits for their responses. */
+  inputIds?: Set<unknown>;
   /** Maximum bytes of a JSON response, and characters of an event that may answer. */
   limit: number;
   /** Aborts the HTTP request and the stream of its response. */
@@ -42,6 +44,12 @@ export function answersRequests({ params }: JsonRpcRequest): boolean {
  */
 export function withId<T>(message: T, id: RequestId): T | JsonObject {
   return isObject(message) && isObject(message.error) && message.id == null ? { ...message, id } : message;
+}
+
+/** Notes the requests of the server among the messages that arrived on the stream of a call. */
+export function noteInputRequests(value: unknown, call: PostedRequest): void {
+  for (const message of Array.isArray(value) ? value : [value])
+    if (isObject(message) && "method" in message && "id" in message) (call.inputIds ??= new Set()).add(message.id);
 }
 
 /** Returns the protocol version in the `_meta` of a message. Only modern messages have one. */

@@ -20,7 +20,10 @@ const LINGER_MS = 1_000;
 export type AnswerReader = (first: HttpReply, request: PostedRequest) => Promise<void>;
 
 /** The receiver of the streams of a transport. */
-interface AnswerSink extends MessageSink {
+interface AnswerSink {
+  /** Called with each message of the stream of a request. */
+  message(value: unknown, request: PostedRequest): void;
+  malformed(error: Error): void;
   /** Returns the headers that name the session. */
   headers(): Readonly<Record<string, string>>;
   /** Called if the server no longer knows the session. */
@@ -63,7 +66,7 @@ async function readToEnd(
     const lingering: MessageSink = {
       message: (value) => {
         backoff?.reset();
-        sink.message(withId(value, request.id));
+        sink.message(withId(value, request.id), request);
         if (!request.isAnswered || timer !== undefined) return;
         timer = clock.setTimeout(() => controller.abort(routineEnd), LINGER_MS);
       },
