@@ -1,4 +1,7 @@
-/** HTML interfaces that a server offers with its tools (MCP Apps), and functions for hosts that show them. */
+/**
+ * HTML interfaces that a server offers with its tools (MCP Apps), and functions for hosts that show them. Stage of the extension
+ * on 2026-11-26: Stable.
+ */
 export type { JsonObject } from "./rpc/messages.ts";
 export type { Client } from "./client/client.ts";
 export type { ClientExtension } from "./client/extension.ts";

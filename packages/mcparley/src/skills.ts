@@ -1,4 +1,4 @@
-/** The skills extension: servers offer skills, and hosts verify and load them. */
+/** The skills extension: servers offer skills, and hosts verify and load them. Stage of the extension on 2026-11-26: Beta. */
 export type { Client } from "./client/client.ts";
 export type { LoadedSkill, SkillContent } from "./extensions/skills/client/loaded-skill.ts";
 export {

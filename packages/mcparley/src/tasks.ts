@@ -1,4 +1,7 @@
-/** The tasks extension, for servers and clients: tool calls that return a task at once and continue in the background. */
+/**
+ * The tasks extension, for servers and clients: tool calls that return a task at once and continue in the background. Stage of
+ * the extension on 2026-11-26: Beta.
+ */
 export type { Client } from "./client/client.ts";
 export type { ClientExtension } from "./client/extension.ts";
 export type { Subscription } from "./client/subscriptions/subscription.ts";

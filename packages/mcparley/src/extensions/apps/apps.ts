@@ -12,6 +12,9 @@ import { type AppUi, type ToolUi, appType, appsId, isAppUri, readAppUi, readTool
  * `createServer` then throws `LocalError` `invalid_definition` for a tool whose app is not among the server's resources,
  * or whose resource is not an app. Tools added to a live server are not checked.
  *
+ * Stage of the extension `io.modelcontextprotocol/ui` on 2026-11-26: Stable. Its specification changes only together with a
+ * new revision of the protocol, and published revisions never change.
+ *
  * @example
  * ```ts
  * import { app, appMeta, apps } from "mcparley/apps";

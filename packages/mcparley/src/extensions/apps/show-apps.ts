@@ -35,6 +35,9 @@ export interface App {
 /**
  * Declares that the client can show apps: `connect(target, { extensions: [appSupport()] })` (MCP Apps, SEP-1865).
  *
+ * Stage of the extension `io.modelcontextprotocol/ui` on 2026-11-26: Stable. Its specification changes only together with a
+ * new revision of the protocol, and published revisions never change.
+ *
  * @example
  * ```ts
  * import { appSupport } from "mcparley/apps";

@@ -78,6 +78,10 @@ export interface SkillHost {
 /**
  * Returns the skills of a client's server. Throws nothing; the methods throw `not_capable` if the server has no skills.
  *
+ * Stage of the extension `io.modelcontextprotocol/skills` on 2026-11-26: Beta. Breaking changes of its specification are
+ * possible. They are rare, batched, and listed in its changelog. Before version 1.0, this library follows them in a minor
+ * release.
+ *
  * @example
  * ```ts
  * import { connect } from "mcparley/client";

@@ -29,6 +29,10 @@ const resourceName = "skill files";
  * as `skill://acme/billing/refunds/SKILL.md`. Clients without the extension find each `SKILL.md` in their list of
  * resources. Throws `LocalError` `invalid_definition`, naming the skill.
  *
+ * Stage of the extension `io.modelcontextprotocol/skills` on 2026-11-26: Beta. Breaking changes of its specification are
+ * possible. They are rare, batched, and listed in its changelog. Before version 1.0, this library follows them in a minor
+ * release.
+ *
  * @example
  * ```ts
  * import { createServer } from "mcparley/server";

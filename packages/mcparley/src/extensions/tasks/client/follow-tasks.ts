@@ -25,6 +25,10 @@ export interface FollowTasksOptions {
  * The call's `onProgress` receives the progress of the task. If the server reports texts without numbers, `progress` is the
  * number of texts so far.
  *
+ * Stage of the extension `io.modelcontextprotocol/tasks` on 2026-11-26: Beta. Breaking changes of its specification are
+ * possible. They are rare, batched, and listed in its changelog. Before version 1.0, this library follows them in a minor
+ * release.
+ *
  * @example
  * ```ts
  * import { connect } from "mcparley/client";

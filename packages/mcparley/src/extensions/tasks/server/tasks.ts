@@ -28,6 +28,10 @@ const taskCalls = new WeakMap<object, TaskCall>();
  * has no `auth`, its id, which cannot be guessed, is the only protection. Clients of 2025-11-25 are answered in the form of
  * that revision. Throws `TypeError` for invalid options.
  *
+ * Stage of the extension `io.modelcontextprotocol/tasks` on 2026-11-26: Beta. Breaking changes of its specification are
+ * possible. They are rare, batched, and listed in its changelog. Before version 1.0, this library follows them in a minor
+ * release.
+ *
  * @example
  * ```ts
  * import { createServer, memoryStore, tool } from "mcparley/server";
