@@ -92,7 +92,7 @@ const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlin
 
 /** The keys that the samples of the guides read from the environment. They have no default, so that no reader serves one. */
 const sampleKeys = Object.fromEntries(
-  ["ALICE", "BOB", "CI", "DASHBOARD", "MCP", "NOTES"].map((name) => [
+  ["ALICE", "BOB", "CI", "DASHBOARD", "EDITOR", "MCP", "NOTES", "READER"].map((name) => [
     `${name}_KEY`,
     `key-of-${name.toLowerCase()}-for-tests`,
   ]),

@@ -82,7 +82,10 @@ export const checks = {
     "Writes, installs and runs the projects of `create-mcparley`, from the packed packages. `--node VERSION`.",
     "tests/create/run.mjs",
   ),
-  recipes: check("The programs of `docs/serve/commonjs.md`, with Jest and CommonJS.", "tests/docs/recipes.mjs"),
+  recipes: check(
+    "The programs of `docs/serve/runtimes.md#commonjs-and-jest`, with Jest and CommonJS.",
+    "tests/docs/recipes.mjs",
+  ),
   compare: check(
     "Servers and samples of other libraries, and the tables of `docs/start/why-mcparley.md`.",
     "tests/comparison/run.mjs",

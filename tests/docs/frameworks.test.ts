@@ -60,7 +60,7 @@ test("the table of frameworks has the versions that are run", () => {
 
 test("the page of runtimes has the versions that are run", () => {
   const source = read("tests/interop/runtimes/obtain.mjs");
-  const page = read("docs/serve/workers-bun-and-deno.md");
+  const page = read("docs/serve/runtimes.md");
   for (const title of ["workerd", "Bun", "Deno"]) {
     const [, version = ""] = new RegExp(`title: "${title}",\\s+version: "([\\d.]+)"`).exec(source) ?? [];
     expect(version).not.toBe("");

@@ -6,7 +6,7 @@ import { npm, spawnNpm } from "../../scripts/npm.mjs";
 import { root } from "../../scripts/ready.mjs";
 
 /**
- * Runs the programs of `docs/serve/commonjs.md` with the packed library: installs them in a project with Jest and TypeScript, and runs each as the page describes. If the packages cannot be installed, it reports that nothing was run and fails nothing.
+ * Runs the programs of `docs/serve/runtimes.md` for CommonJS and Jest with the packed library: installs them in a project with Jest and TypeScript, and runs each as the page describes. If the packages cannot be installed, it reports that nothing was run and fails nothing.
  */
 const project = path.join(root, "tests/types/.generated/recipes");
 const bin = (/** @type {string} */ file) => path.join(project, "node_modules", file);
@@ -46,7 +46,9 @@ process.exitCode = failures > 0 ? 1 : 0;
 
 /** Returns the programs of the page by their file names, which are in their first lines. */
 function programs() {
-  const page = readFileSync(path.join(root, "docs/serve/commonjs.md"), "utf8");
+  const [, page = ""] = readFileSync(path.join(root, "docs/serve/runtimes.md"), "utf8").split(
+    "\n## CommonJS and Jest\n",
+  );
   return [...page.matchAll(/^```\w+\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)].map(
     ([, file = "", code = ""]) => /** @type {const} */ ([file, code]),
   );

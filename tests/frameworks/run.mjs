@@ -22,7 +22,7 @@ const values = readOptions(help, { only, verbose: { type: "boolean", default: fa
 const revisions = ["2026-07-28", "2025-11-25", "2025-06-18"];
 
 const legend =
-  "ok: works. -: the platform or the revision does not have it; see docs/serve/frameworks.md and docs/serve/workers-bun-and-deno.md.";
+  "ok: works. -: the platform or the revision does not have it; see docs/serve/frameworks.md and docs/serve/runtimes.md.";
 
 /** @typedef {{ name: string; revision: string; cells: Record<string, string>; }} Row */
 

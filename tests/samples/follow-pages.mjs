@@ -1,7 +1,7 @@
 // @ts-check
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { PseudoTerminal } from "../chat/support/pseudo-terminal.mjs";
 import { tarballsOf } from "../../scripts/artifact/pack.mjs";
@@ -16,7 +16,22 @@ import { openWorld } from "./world.mjs";
 /** @typedef {import("./world.mjs").World} World */
 
 /** The pages that show the output of their commands. */
-const pagesWithOutput = new Set(["README.md", "docs/start/first-server.md"]);
+const pagesWithOutput = new Set([
+  "README.md",
+  "docs/start/deploy-a-server.md",
+  "docs/start/first-folder.md",
+  "docs/start/first-server.md",
+  "docs/start/protect-a-server.md",
+]);
+
+/** The ports in samples. Free ports replace them. */
+const namedPorts = ["3000", "3001", "3002", "3333", "4000", "6379", "8080"];
+
+/** A line by which a server states that it accepts connections: a URL, or the text of Redis and of nginx. */
+const readyLine = /https?:\/\/[\w.]+:\d+\/.*\n|Ready to accept connections|start worker process /;
+
+/** Milliseconds in which a server that watches a folder must have read a change. */
+const reloadTime = 30_000;
 
 /**
  * What a page needs while its commands are run.
@@ -51,7 +66,8 @@ export async function followPages({ folder, env, packed, checks, only = [] }) {
 
 /**
  * Follows a page in an empty folder, with an empty home folder: writes its files, and runs its shell commands in their order. Each command must end with code 0. A
- * comment `# fails` marks one that ends with another code, and `# keeps running` a server, which runs until the end of the page.
+ * comment `# fails` marks one that ends with another code, and `# keeps running` a server, which runs until the end of the page or until a
+ * server starts "in place of" it.
  *
  * @param {string} page
  * @param {{ folder: string; world: World; packed: readonly Packed[]; checks: Checks }} options
@@ -60,10 +76,8 @@ async function followPage(page, { folder, world, packed, checks }) {
   // Servers that another page adds to hosts would have precedence over those of this one.
   rmSync(world.home, { recursive: true, force: true });
   for (const made of [folder, world.home]) mkdirSync(made, { recursive: true });
-  const ports = new Map([
-    ["3000", String(await freePort())],
-    ["3333", String(await freePort())],
-  ]);
+  const ports = new Map();
+  for (const port of namedPorts) ports.set(port, String(await freePort()));
   /** @type {Reader} */
   const reader = { page, folder, world, packed, checks, ports, stops: [], hasGlobal: false };
   const steps = readSteps(page);
@@ -82,13 +96,11 @@ async function followPage(page, { folder, world, packed, checks }) {
 /** @param {import("./read.mjs").RunStep} step @param {Reader} reader */
 async function runStep({ lines, output }, reader) {
   let printed = "";
+  if (pagesWithOutput.has(reader.page)) await untilReloaded(lines.at(-1) ?? "", output, reader);
   for (const line of lines) printed += (await runLine(line, reader)) ?? "";
-  if (!pagesWithOutput.has(reader.page)) return;
-  // Versions of Node print other marks before the same text.
-  const printedLines = printed.split("\n");
-  const missing = output.filter(
-    (expected) => !printedLines.some((line) => line.trimEnd().endsWith(withPorts(expected, reader.ports))),
-  );
+  const isRun = (/** @type {string} */ line) => reasonAgainst(reader.page, line, reader.world.env.PATH) === undefined;
+  if (!pagesWithOutput.has(reader.page) || !lines.every(isRun)) return;
+  const missing = missingLines(output, printed, reader);
   reader.checks.check(
     `${reader.page}: ${lines.at(-1)} prints what the page shows`,
     missing.length === 0,
@@ -96,10 +108,34 @@ async function runStep({ lines, output }, reader) {
   );
 }
 
+/**
+ * Repeats a line that reads from a folder server of the page, until it prints what the page shows or the time is over. A server that watches a
+ * folder reads a change a moment after the file is written.
+ *
+ * @param {string} line @param {readonly string[]} output @param {Reader} reader
+ */
+async function untilReloaded(line, output, reader) {
+  if (reader.page !== "docs/start/first-folder.md" || !/^mcparley (list|prompt|read) http/.test(line)) return;
+  const deadline = Date.now() + reloadTime;
+  let missing = output;
+  while (missing.length > 0 && Date.now() < deadline)
+    missing = missingLines(output, (await runToEnd(prepared(line, reader), reader, "")).output, reader);
+}
+
+/**
+ * Returns the lines of a page that were not printed. Versions of Node print other marks before the same text.
+ *
+ * @param {readonly string[]} output @param {string} printed @param {Reader} reader
+ */
+function missingLines(output, printed, reader) {
+  const lines = printed.split("\n").map((line) => line.trimEnd());
+  return output.filter((expected) => !lines.some((line) => line.endsWith(withPorts(expected, reader.ports))));
+}
+
 /** Runs a line, and returns its output. @param {string} line @param {Reader} reader @returns {Promise<string | undefined>} */
 async function runLine(line, reader) {
   const { page, world, packed, checks } = reader;
-  const reason = reasonAgainst(page, line);
+  const reason = reasonAgainst(page, line, world.env.PATH);
   if (reason !== undefined) {
     process.stdout.write(`listed   ${page}: ${line}: ${reason}\n`);
     return undefined;
@@ -125,16 +161,19 @@ async function runLine(line, reader) {
 }
 
 /** Returns a command of a page as it is run here. @param {string} line @param {Reader} reader */
-function prepared(line, { world, packed, ports }) {
+function prepared(line, { world, packed, ports, folder }) {
   let command = withPorts(world.withLocalAddresses(line.replace(/\s+# .*$/, "")), ports);
   if (isServer(line) && command.includes(" serve ") && !command.includes("--port"))
     command += ` --port ${ports.get("3333")}`;
   const [program, verb, ...words] = command.split(" ");
+  if (program === "npm" && verb === "install" && words.length > 0 && addTarballs(words, { folder, packed }))
+    return `npm install ${words.filter((word) => !packed.some(({ name }) => name === word)).join(" ")}`;
   if (program === "npm" && verb === "install")
     return `npm install ${fromTarballs(words, packed).map(quoted).join(" ")}`;
   if (program === "npm" && verb === "create") {
     const tarball = packed.find(({ name }) => name === "create-mcparley")?.file ?? "";
-    return `npm exec --yes --package ${quoted(tarball)} -- create-mcparley ${words.slice(1).join(" ")}`;
+    const options = words.slice(1).filter((word) => word !== "--");
+    return `npm exec --yes --package ${quoted(tarball)} -- create-mcparley ${options.join(" ")}`;
   }
   // One server stands for those of other people. With its own name it would be the server that the page describes.
   if (/ add .*(?:your-server|example\.com)/.test(line) && !line.includes("--name"))
@@ -152,9 +191,24 @@ function prepared(line, { world, packed, ports }) {
   );
 }
 
+/**
+ * Adds our packages to the manifest of a project of `create-mcparley`, in which the tarballs replace them. Returns whether it is one: npm would
+ * refuse a tarball that differs from the text of the replacement.
+ *
+ * @param {readonly string[]} words @param {{ folder: string; packed: readonly Packed[] }} project
+ */
+function addTarballs(words, { folder, packed }) {
+  const file = path.join(folder, "package.json");
+  const manifest = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  if (manifest.overrides === undefined) return false;
+  for (const word of words) if (word in manifest.overrides) manifest.dependencies[word] = manifest.overrides[word];
+  writeFileSync(file, JSON.stringify(manifest, undefined, 2));
+  return true;
+}
+
 /** Whether a line starts a server that runs until it is stopped. @param {string} line */
 function isServer(line) {
-  return line.includes("# keeps running") || /^(npx )?mcparley serve (?!.*--stdio)/.test(line);
+  return /# (keeps running|stop it with Ctrl-C)/.test(line) || /^(npx )?mcparley serve (?!.*--stdio)/.test(line);
 }
 
 /** @param {string} word */
@@ -172,11 +226,13 @@ function lastConversation({ home }) {
 
 /** @param {string} text @param {ReadonlyMap<string, string>} ports */
 function withPorts(text, ports) {
-  return text.replaceAll(/\b(3000|3333)\b/g, (port) => ports.get(port) ?? port);
+  return text.replaceAll(/\b\d{4}\b/g, (number) => ports.get(number) ?? number);
 }
 
 /** Starts a server, and waits until it prints its URL. @param {string} line @param {string} command @param {Reader} reader */
 async function serve(line, command, reader) {
+  // The reader stops the first server of the page with Ctrl-C.
+  if (/ in place of /.test(line)) await reader.stops.shift()?.();
   const child = start(command, reader);
   const ended = once(child, "close");
   let output = "";
@@ -185,19 +241,19 @@ async function serve(line, command, reader) {
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (chunk) => {
         output += chunk;
-        if (/https?:\/\/[\w.]+:\d+\/.*\n/.test(output)) resolve(true);
+        if (readyLine.test(output)) resolve(true);
       });
     }
     void ended.then(() => resolve(false));
   });
   reader.checks.check(`${reader.page}: ${line} serves`, await listening, `$ ${command}\n${output}`);
-  const stop = async () => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid);
+  const stop = async (/** @type {NodeJS.Signals} */ signal = "SIGTERM") => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
     await ended;
   };
   // The next server of the page has the same port, unless another terminal uses this one.
   if (/# keeps running/.test(line)) reader.stops.push(stop);
-  else await stop();
+  else await stop("SIGINT");
   return output;
 }
 

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
+import { build } from "esbuild";
 import { fileURLToPath } from "node:url";
 import { say, startEndpoint, toolCall } from "../chat/support/scripted-endpoint.mjs";
 import { installInto } from "../../scripts/artifact/install.mjs";
@@ -47,10 +48,12 @@ export async function openWorld({ folder, env, packed }) {
   copyFileSync(fileURLToPath(new URL("server.mjs", import.meta.url)), program);
   const server = spawn(process.execPath, [program, "http"], { stdio: ["ignore", "pipe", "inherit"] });
   const url = String((await once(server.stdout, "data"))[0]).trim();
+  const browser = path.join(folder, "browser");
+  await writeBrowser(browser);
   const model = await startEndpoint(answerOf);
   const anthropic = await startAnthropic();
   return {
-    env: environment(env, { home, globals, model, anthropic: anthropic.url }),
+    env: environment(env, { home, globals, model, anthropic: anthropic.url, browser }),
     home,
     globalCommands: path.join(globals, "bin"),
     url,
@@ -97,10 +100,10 @@ export async function openWorld({ folder, env, packed }) {
  * The environment of the reader: the settings of npm of this user, and no other settings and programs of this repository.
  *
  * @param {NodeJS.ProcessEnv} env
- * @param {{ home: string; globals: string; model: ScriptedEndpoint; anthropic: string }} world
+ * @param {{ home: string; globals: string; model: ScriptedEndpoint; anthropic: string; browser: string }} world
  * @returns {NodeJS.ProcessEnv}
  */
-function environment(env, { home, globals, model, anthropic }) {
+function environment(env, { home, globals, model, anthropic, browser }) {
   const setting = (/** @type {string} */ name) => npm(["config", "get", name], { cwd: home, quiet: true }).trim();
   const folders = (env.PATH ?? "").split(path.delimiter).filter((folder) => !folder.includes("node_modules/.bin"));
   const npmSettings = { npm_config_userconfig: setting("userconfig"), npm_config_cache: setting("cache") };
@@ -109,6 +112,7 @@ function environment(env, { home, globals, model, anthropic }) {
     ...Object.fromEntries(inherited),
     ...npmSettings,
     HOME: home,
+    BROWSER: browser,
     PATH: folders.join(path.delimiter),
     npm_config_prefix: globals,
     OLLAMA_HOST: model.url.replace(/\/v1$/, ""),
@@ -118,6 +122,16 @@ function environment(env, { home, globals, model, anthropic }) {
     API_KEY: "key",
     WIKI_TOKEN: "token",
   };
+}
+
+/** Writes a program for `BROWSER`, whose user signs in and agrees on each page of an authorization server. @param {string} file */
+async function writeBrowser(file) {
+  const pages = fileURLToPath(new URL("../auth/browser.ts", import.meta.url));
+  const contents = `import { browserOf } from ${JSON.stringify(pages)};
+    await fetch(await browserOf({ user: "alice" }).signIn(process.argv[2] ?? ""));`;
+  const outfile = `${file}.mjs`;
+  await build({ stdin: { contents, resolveDir: "/" }, outfile, bundle: true, platform: "node", format: "esm" });
+  writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${outfile}" "$1"\n`, { mode: 0o700 });
 }
 
 /** Calls the tool of orders once, if it is offered, and then answers. @type {import("../chat/support/scripted-endpoint.mjs").AnswerFunction} */

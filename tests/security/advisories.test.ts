@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
-const page = readFileSync(new URL("../../docs/internals/security-advisories.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/internals/security-model.md", import.meta.url), "utf8");
 
 /** Other implementations' advisories, each with a test that carries out its attack. */
 const advisories = [
@@ -38,7 +38,7 @@ const tests: Test[] = readdirSync(folder)
 
 const unique = (ids: Iterable<string>): string[] => [...new Set(ids)].toSorted();
 
-test("docs/internals/security-advisories.md names each advisory, and no other", () => {
+test("docs/internals/security-model.md names each advisory, and no other", () => {
   expect(unique(page.match(id) ?? [])).toEqual(advisories);
 });
 
@@ -46,7 +46,7 @@ test("each advisory has a test, and each test has an advisory", () => {
   expect(unique(tests.map(({ advisory }) => advisory))).toEqual(advisories);
 });
 
-test.each(advisories)("docs/internals/security-advisories.md names the file of the tests for %s", (advisory) => {
+test.each(advisories)("docs/internals/security-model.md names the file of the tests for %s", (advisory) => {
   const row = page.split("\n").find((line) => line.startsWith(`| ${advisory} `)) ?? "";
   const named = [...row.matchAll(/`([\w-]+\.test\.ts)`/g)].map(([, file = ""]) => file);
   expect(unique(named)).toEqual(unique(tests.filter((test) => test.advisory === advisory).map(({ file }) => file)));

@@ -8,10 +8,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { extractSamples } from "../docs/extract-samples.ts";
 import { rawHttp } from "../support/raw-http.ts";
 
-test("the first sample of the guide serves a call in workers, and ends on SIGTERM", async () => {
+test("the sample of workers in the guide serves a call in workers, and ends on SIGTERM", async () => {
   // In this repository, so that the sample finds the library.
   const into = fileURLToPath(new URL(".generated", import.meta.url));
-  const [sample] = extractSamples("docs/operate/worker-processes.md", into);
+  const samples = extractSamples("docs/operate/multiple-processes.md", into);
+  const sample = samples.find(({ file }) => file.endsWith("workers.ts"));
   const outfile = `${sample!.file}.mjs`;
   await build({
     entryPoints: [sample!.file],

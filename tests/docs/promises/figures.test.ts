@@ -43,8 +43,6 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["`limits.sessionSize` | 65,536", "server/core/options.ts sessionSize"],
     ["`limits.subscriptions` | 1,000", "server/core/options.ts subscriptions"],
     ["`limits.uriLength` | 2,048", "server/core/options.ts uriLength"],
-  ],
-  "operate/security.md": [
     ["Steps of one validation | 1,000,000", "schema/json-schema/compile.ts DEFAULT_STEPS"],
     ["Introspection requests | 64, 1,000 wait", "auth/server/introspection-verifier.ts running", "waiting"],
     ["Issues that a validation reports | 20", "schema/schema.ts MAX_ISSUES"],
@@ -81,13 +79,11 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["a reply to `resources/read` is 24 MiB", "client/client.ts maxReply"],
     ["A skill may have 16 MiB", "extensions/skills/skill-entry.ts bytes"],
   ],
-  "internals/security-advisories.md": [
+  "internals/security-model.md": [
     ["URIs have at most 64 KiB", "schema/uri-template-match.ts MAX_URI_LENGTH"],
     ["reports at most 20 issues", "schema/schema.ts MAX_ISSUES"],
     ["a body has at most 4 MiB", "http/server/request-limits.ts maxBody"],
     ["a batch has at most 100 messages", "server/core/options.ts batch"],
-  ],
-  "auth/oauth-client-security.md": [
     ["follows redirects, at most 3,", "auth/client/guarded-fetch.ts MAX_HOPS"],
     ["A response has at most 1 MiB, and 15 seconds", "auth/client/guarded-fetch.ts MAX_BODY", "TIMEOUT_MS"],
     ["at most 3 sign-ins or requests for scopes", "http/client/send.ts MAX_CHALLENGES"],

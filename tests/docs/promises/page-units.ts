@@ -16,15 +16,20 @@ const sectionsOfConsent =
   /^(?:Rules|Patterns|Annotations|Rules that are not valid|Pins|Characters that deceive|What pins do not cover|Approval of calls)$/;
 
 const isIncluded = (page: string, heading: string): boolean =>
-  page === "hosts/consent.md" ? sectionsOfConsent.test(heading) : heading !== "Next pages";
+  page === "hosts/consent.md" ? sectionsOfConsent.test(heading) : !/^Next(?: pages)?$/.test(heading);
 
 /**
- * Returns the sentences and rows of a page in `docs/`, as they are read: without code blocks, headings, and the targets of links.
+ * Returns the sentences and rows of a page in `docs/`, as they are read: without front matter, code blocks, headings, marks of call-outs, and the
+ * targets of links.
  * The cells of a row are separated by ` | `. Columns that state no behaviour are omitted.
  */
 export function unitsOf(page: string): Unit[] {
   const text = readFileSync(fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url)), "utf8");
-  const sections = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/^#+ /m);
+  const prose = text
+    .replace(/^---\n[\s\S]*?\n---\n/, "")
+    .replaceAll(/^```[\s\S]*?^```$/gm, "")
+    .replaceAll(/^> ?(?:\[!\w+\]\n)?/gm, "");
+  const sections = prose.split(/^#+ /m);
   return sections
     .map((section) => section.split(/\n([\s\S]*)/))
     .filter(([heading = ""]) => isIncluded(page, heading))
