@@ -16,7 +16,12 @@ import { openWorld } from "./world.mjs";
 /** @typedef {import("./world.mjs").World} World */
 
 /** The pages that show the output of their commands. */
-const pagesWithOutput = new Set(["README.md", "docs/start/first-server.md"]);
+const pagesWithOutput = new Set([
+  "README.md",
+  "docs/start/first-client.md",
+  "docs/start/first-host.md",
+  "docs/start/first-server.md",
+]);
 
 /**
  * What a page needs while its commands are run.
@@ -51,7 +56,8 @@ export async function followPages({ folder, env, packed, checks, only = [] }) {
 
 /**
  * Follows a page in an empty folder, with an empty home folder: writes its files, and runs its shell commands in their order. Each command must end with code 0. A
- * comment `# fails` marks one that ends with another code, and `# keeps running` a server, which runs until the end of the page.
+ * comment `# fails` marks one that ends with another code, and `# keeps running` a server, which runs until the end of the page. `# answer TEXT` is
+ * the answer to each question that the program prints.
  *
  * @param {string} page
  * @param {{ folder: string; world: World; packed: readonly Packed[]; checks: Checks }} options
@@ -114,9 +120,12 @@ async function runLine(line, reader) {
   reader.hasGlobal ||= line.startsWith("npm install --global ");
   if (isServer(line)) return serve(line, command, reader);
   const usesModel = /mcparley chat .*(--model|--resume)/.test(line);
+  const answer = /# answer (.+)$/.exec(line)?.[1];
   const { status, output } = /--provider /.test(line)
     ? await runAtTerminal(command, reader)
-    : await runToEnd(command, reader, usesModel && !/--prompt/.test(line) ? "What is due?\n" : "");
+    : answer !== undefined
+      ? await runWithAnswers(command, reader, answer)
+      : await runToEnd(command, reader, usesModel && !/--prompt/.test(line) ? "What is due?\n" : "");
   const fails = line.includes("# fails");
   checks.check(`${page}: ${line}`, (status === 0) !== fails, `exit code ${status}\n$ ${command}\n${output}`);
   if (usesModel) checks.check(`${page}: ${line} asks the model`, world.modelRequests() > before, output);
@@ -211,6 +220,23 @@ async function runToEnd(command, reader, input) {
   const [status] = await once(child, "close");
   if (status !== 0 && /\b(ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b/.test(output))
     throw new NotAvailable("The registry is unavailable.");
+  return { status, output };
+}
+
+/** Runs a program that asks its user, and answers each question: an output that ends with "? " or ") ". @param {string} command @param {Reader} reader @param {string} answer */
+async function runWithAnswers(command, reader, answer) {
+  const child = start(command, reader);
+  let output = "";
+  child.stderr.on("data", (chunk) => (output += chunk));
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+    if (/[?)] $/.test(String(chunk))) {
+      child.stdin.write(`${answer}\n`);
+      output += `${answer}\n`;
+    }
+  });
+  child.stdin.on("error", () => {});
+  const [status] = await once(child, "close");
   return { status, output };
 }
 
