@@ -25,6 +25,7 @@ const pages = [
   "reference/limits.md",
   "auth/oauth-client-security.md",
   "hosts/consent.md",
+  "reference/consent-rules.md",
 ];
 
 /** A sentence with one of these words or a figure states a behaviour. So does each row of a table. */
