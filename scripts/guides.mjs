@@ -28,8 +28,10 @@ const tables = [
 /** The pages of each package: all guides for the users of the library, and those of its subject for another package. */
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
   // Not those for readers who choose a library or a runtime, and no tables of results.
-  mcparley: /^(?!start\/why-mcparley|serve\/runtimes|reference\/(command-hints|entry-members|issuers|runtime-results))/,
-  "@mcparley/cli": /^(cli\/.*|serve\/folder.*|start\/add-to-a-host|reference\/(command-hints|entry-members))\.md$/,
+  mcparley:
+    /^(?!start\/why-mcparley|serve\/runtimes|reference\/(chat-document|command-hints|command-options|entry-members|issuers|runtime-results))/,
+  "@mcparley/cli":
+    /^(cli\/.*|serve\/folder.*|start\/add-to-a-host|reference\/(chat-document|command-hints|command-options|entry-members))\.md$/,
   "@mcparley/config": /^(start\/add-to-a-host|hosts\/host-configurations)\.md$/,
   "@mcparley/host":
     /^(hosts\/(consent|host|model-loop)|reference\/(consent-rules|host-options)|start\/first-host)\.md$/,

@@ -30,7 +30,7 @@ describe.each(pages.filter((page) => linesOf(page).some(runsCommand)))("%s", (pa
   });
 });
 
-test.each(pages.filter((page) => /docs\/(chat|command|folder)/.test(page)))(
+test.each(pages.filter((page) => /docs\/(cli\/|serve\/folder)/.test(page)))(
   "%s begins with the installation of the command",
   (page) => {
     const [, block = ""] = /```\w*\n([^\n]*)/.exec(textOf(page)) ?? [];

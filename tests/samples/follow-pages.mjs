@@ -18,6 +18,7 @@ import { openWorld } from "./world.mjs";
 /** The pages that show the output of their commands. */
 const pagesWithOutput = new Set([
   "README.md",
+  "docs/cli/command.md",
   "docs/start/first-client.md",
   "docs/start/first-host.md",
   "docs/start/first-server.md",
@@ -73,8 +74,8 @@ async function followPage(page, { folder, world, packed, checks }) {
   /** @type {Reader} */
   const reader = { page, folder, world, packed, checks, ports, stops: [], hasGlobal: false };
   const steps = readSteps(page);
-  // Guides name servers of the reader. A page that shows output writes its own.
-  if (page.startsWith("docs/") && !pagesWithOutput.has(page)) world.writeServers(folder);
+  // Guides name servers of the reader. A tutorial writes its own.
+  if (page.startsWith("docs/") && !page.startsWith("docs/start/first-")) world.writeServers(folder);
   try {
     for (const step of steps) {
       if (step.kind === "file") writeFileSync(path.join(reader.folder, step.name), withPorts(step.code, ports));
