@@ -19,15 +19,23 @@ import { repository } from "./release/project.mjs";
  */
 
 /** Tables of what the tests check. They are for contributors, and large. */
-const tables = ["internals/client-states.md", "internals/client-under-faults.md", "internals/pitfalls.md"];
+const tables = [
+  "internals/broken-peers.md",
+  "internals/client-states.md",
+  "internals/client-under-faults.md",
+  "internals/pitfalls.md",
+];
 
 /** The pages of each package: all guides for the users of the library, and those of its subject for another package. */
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
   // Not the page for readers who choose a library, and no tables of results.
-  mcparley: /^(?!start\/why-mcparley|reference\/(command-hints|entry-members|issuers|runtime-results))/,
-  "@mcparley/cli": /^(cli\/.*|serve\/folder.*|start\/add-to-a-host|reference\/(command-hints|entry-members))\.md$/,
+  mcparley:
+    /^(?!start\/why-mcparley|reference\/(chat-document|command-hints|command-options|entry-members|issuers|runtime-results))/,
+  "@mcparley/cli":
+    /^(cli\/.*|serve\/folder.*|start\/(add-to-a-host|first-folder)|reference\/(chat-document|command-hints|command-options|entry-members))\.md$/,
   "@mcparley/config": /^(start\/add-to-a-host|hosts\/host-configurations)\.md$/,
-  "@mcparley/host": /^hosts\/(consent|host)\.md$/,
+  "@mcparley/host":
+    /^(hosts\/(consent|host|model-loop)|reference\/(consent-rules|host-options)|start\/first-host)\.md$/,
   "@mcparley/redis": /^operate\/(deployment|multiple-processes)\.md$/,
   "create-mcparley": /^start\/first-server\.md$/,
 });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const page = readFileSync(path.join(root, "docs/clients/broken-peers.md"), "utf8");
+const page = readFileSync(path.join(root, "docs/internals/broken-peers.md"), "utf8");
 const rows = page.split("\n").filter((line) => line.startsWith("|") && !/^\| (Situation|-)/.test(line));
 const proof = /\[[\w-]+\]\(\.\.\/\.\.\/(packages\/[\w-]+\/src\/[\w/-]+\.test\.ts)\): `([^`]+)` +\|$/;
 

@@ -21,8 +21,8 @@ const optionNames = [...declaredCommands.values()].flatMap(({ options }) =>
   Object.values(options).map(({ name }) => name),
 );
 
-/** Options of npm that these guides name. */
-const foreign: ReadonlySet<string> = new Set(["global"]);
+/** Options of npm, of vLLM and of `/save` of a chat that these guides name. */
+const foreign: ReadonlySet<string> = new Set(["global", "enable-auto-tool-choice", "tool-call-parser", "overwrite"]);
 
 interface CommandLine {
   page: string;
@@ -74,7 +74,7 @@ test("each option in a command line belongs to its subcommand", () => {
 
 test("each option in the text of a guide for the command exists", () => {
   const known = new Set(["help", ...optionNames]);
-  const guides = pages.filter((page) => /docs\/cli\/(?!chat)|(command|folder)[\w-]*\.md$/.test(page));
+  const guides = pages.filter((page) => /\/cli\/|(command|folder)[\w-]*\.md$/.test(page));
   expect(guides.length).toBeGreaterThan(5);
   const wrong = guides.flatMap((page) => {
     const text = readFileSync(path.join(root, page), "utf8").replaceAll(/^```[\s\S]*?^```$/gm, "");
@@ -82,4 +82,14 @@ test("each option in the text of a guide for the command exists", () => {
     return named.filter((name) => !known.has(name) && !foreign.has(name)).map((name) => `${page}: --${name}`);
   });
   expect(wrong).toEqual([]);
+});
+
+test("the page of the options lists each option of each command but serve, and no other", () => {
+  const text = readFileSync(path.join(root, "docs/reference/command-options.md"), "utf8");
+  const cells = [...text.matchAll(/^\| ([^|]*)/gm)].map(([, cell = ""]) => cell);
+  const listed = cells.flatMap((cell) => [...cell.matchAll(/--([a-z][\w-]*)/g)].map(([, name = ""]) => name));
+  const declared = [...declaredCommands].flatMap(([command, { options }]) =>
+    command === "serve" ? [] : Object.values(options).map(({ name }) => name),
+  );
+  expect([...new Set(listed)].toSorted()).toEqual([...new Set([...declared, "json"])].toSorted());
 });

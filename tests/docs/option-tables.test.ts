@@ -10,7 +10,8 @@ import { parseFolder } from "../../scripts/house/syntax.mjs";
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const interfaces = readInterfaces();
+const interfaces = readInterfaces("mcparley");
+const interfacesOfHosts = readInterfaces("host");
 
 /** A node of the syntax tree. */
 type Syntax = Record<string, any>;
@@ -25,6 +26,8 @@ interface OptionTable {
   without?: string;
   /** Names in the table that are no members of the interface. */
   with?: readonly string[];
+  /** Whether the interface is in the package `@mcparley/host`. */
+  isOfHost?: true;
 }
 
 const tables: readonly OptionTable[] = [
@@ -60,15 +63,26 @@ const tables: readonly OptionTable[] = [
   { page: "reference/extensions.md", heading: "Members of appMeta", of: "ToolUi" },
   { page: "reference/client-options.md", heading: "Options of connect", of: "ConnectOptions" },
   { page: "reference/client-options.md", heading: "Options of a URL", of: "HttpTarget" },
-  { page: "clients/proxies-and-certificates.md", heading: "Options of connection", of: "HttpConnection" },
+  { page: "reference/client-options.md", heading: "Options of connection", of: "HttpConnection" },
   { page: "reference/client-options.md", heading: "Options of a command", of: "CommandTarget" },
+  { page: "reference/host-options.md", heading: "Options of createHost", of: "HostOptions", isOfHost: true },
+  { page: "reference/host-options.md", heading: "Settings of a server", of: "ServerSettings", isOfHost: true },
+  { page: "reference/host-options.md", heading: "Members of a host", of: "Host", isOfHost: true },
+  { page: "reference/host-options.md", heading: "Options of run", of: "RunOptions", isOfHost: true },
+  { page: "reference/host-options.md", heading: "Methods of the renderer", of: "Renderer", isOfHost: true },
+  { page: "reference/host-options.md", heading: "Limits of input requests", of: "InputLimits", isOfHost: true },
+  { page: "reference/consent-rules.md", heading: "Members of a rule", of: "Rule", isOfHost: true },
+  { page: "reference/consent-rules.md", heading: "Decision records", of: "DecisionRecord", isOfHost: true },
 ];
 
-test.each(tables)("$page: $heading lists the members of $of", ({ page, heading, of, without, with: more = [] }) => {
-  const omitted = without === undefined ? [] : membersOf(without);
-  const members = membersOf(of).filter((name) => !omitted.includes(name));
-  expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
-});
+test.each(tables)(
+  "$page: $heading lists the members of $of",
+  ({ page, heading, of, without, with: more = [], isOfHost }) => {
+    const omitted = without === undefined ? [] : membersOf(without);
+    const members = membersOf(of, isOfHost ? interfacesOfHosts : interfaces).filter((name) => !omitted.includes(name));
+    expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
+  },
+);
 
 test("testing-functions.md lists the functions of mcparley/testing", async () => {
   const functions = Object.keys(await import("mcparley/testing"));
@@ -98,11 +112,11 @@ function rowsOf(page: string, heading: string): string[][] {
   return rows.map((row) => row.split("|"));
 }
 
-/** The members of an interface of the library, with those that it inherits. */
-function membersOf(name: string): string[] {
-  const found = interfaces.get(name);
+/** The members of an interface, with those that it inherits. */
+function membersOf(name: string, declared = interfaces): string[] {
+  const found = declared.get(name);
   if (!found) throw new Error(`The source has no interface ${name}, or several.`);
-  const own = found.body.body.map(({ key }: Syntax) => String(key.name));
+  const own = found.body.body.filter(({ computed }: Syntax) => !computed).map(({ key }: Syntax) => String(key.name));
   return [...new Set<string>([...own, ...found.extends.filter(isOurs).flatMap(inheritedFrom)])];
 }
 
@@ -119,10 +133,10 @@ function inheritedFrom({ expression, typeArguments }: Syntax): string[] {
   return membersOf(base.typeName.name).filter((name) => !omitted.includes(name));
 }
 
-/** The interfaces of the library by name. Undefined for a name that several have. */
-function readInterfaces(): Map<string, Syntax | undefined> {
+/** The interfaces of a package by name. Undefined for a name that several have. */
+function readInterfaces(name: string): Map<string, Syntax | undefined> {
   const found = new Map<string, Syntax | undefined>();
-  for (const { program } of parseFolder(path.join(root, "packages/mcparley/src"))) {
+  for (const { program } of parseFolder(path.join(root, "packages", name, "src"))) {
     for (const statement of program.body as Syntax[]) {
       const declaration: Syntax = statement.declaration ?? statement;
       if (declaration.type !== "TSInterfaceDeclaration") continue;

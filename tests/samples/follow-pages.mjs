@@ -18,8 +18,11 @@ import { openWorld } from "./world.mjs";
 /** The pages that show the output of their commands. */
 const pagesWithOutput = new Set([
   "README.md",
+  "docs/cli/command.md",
   "docs/start/deploy-a-server.md",
+  "docs/start/first-client.md",
   "docs/start/first-folder.md",
+  "docs/start/first-host.md",
   "docs/start/first-server.md",
   "docs/start/protect-a-server.md",
 ]);
@@ -67,7 +70,7 @@ export async function followPages({ folder, env, packed, checks, only = [] }) {
 /**
  * Follows a page in an empty folder, with an empty home folder: writes its files, and runs its shell commands in their order. Each command must end with code 0. A
  * comment `# fails` marks one that ends with another code, and `# keeps running` a server, which runs until the end of the page or until a
- * server starts "in place of" it.
+ * server starts "in place of" it. `# answer TEXT` is the answer to each question that the program prints.
  *
  * @param {string} page
  * @param {{ folder: string; world: World; packed: readonly Packed[]; checks: Checks }} options
@@ -81,8 +84,8 @@ async function followPage(page, { folder, world, packed, checks }) {
   /** @type {Reader} */
   const reader = { page, folder, world, packed, checks, ports, stops: [], hasGlobal: false };
   const steps = readSteps(page);
-  // Guides name servers of the reader. A page that shows output writes its own.
-  if (page.startsWith("docs/") && !pagesWithOutput.has(page)) world.writeServers(folder);
+  // Guides name servers of the reader. A tutorial writes its own.
+  if (page.startsWith("docs/") && !page.startsWith("docs/start/first-")) world.writeServers(folder);
   try {
     for (const step of steps) {
       if (step.kind === "file") writeFileSync(path.join(reader.folder, step.name), withPorts(step.code, ports));
@@ -150,9 +153,12 @@ async function runLine(line, reader) {
   reader.hasGlobal ||= line.startsWith("npm install --global ");
   if (isServer(line)) return serve(line, command, reader);
   const usesModel = /mcparley chat .*(--model|--resume)/.test(line);
+  const answer = /# answer (.+)$/.exec(line)?.[1];
   const { status, output } = /--provider /.test(line)
     ? await runAtTerminal(command, reader)
-    : await runToEnd(command, reader, usesModel && !/--prompt/.test(line) ? "What is due?\n" : "");
+    : answer !== undefined
+      ? await runWithAnswers(command, reader, answer)
+      : await runToEnd(command, reader, usesModel && !/--prompt/.test(line) ? "What is due?\n" : "");
   const fails = line.includes("# fails");
   checks.check(`${page}: ${line}`, (status === 0) !== fails, `exit code ${status}\n$ ${command}\n${output}`);
   if (usesModel) checks.check(`${page}: ${line} asks the model`, world.modelRequests() > before, output);
@@ -267,6 +273,23 @@ async function runToEnd(command, reader, input) {
   const [status] = await once(child, "close");
   if (status !== 0 && /\b(ENOTFOUND|ETIMEDOUT|EAI_AGAIN)\b/.test(output))
     throw new NotAvailable("The registry is unavailable.");
+  return { status, output };
+}
+
+/** Runs a program that asks its user, and answers each question: an output that ends with "? " or ") ". @param {string} command @param {Reader} reader @param {string} answer */
+async function runWithAnswers(command, reader, answer) {
+  const child = start(command, reader);
+  let output = "";
+  child.stderr.on("data", (chunk) => (output += chunk));
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+    if (/[?)] $/.test(String(chunk))) {
+      child.stdin.write(`${answer}\n`);
+      output += `${answer}\n`;
+    }
+  });
+  child.stdin.on("error", () => {});
+  const [status] = await once(child, "close");
   return { status, output };
 }
 

@@ -64,7 +64,7 @@ export async function openWorld({ folder, env, packed }) {
         .replaceAll(/https:\/\/(\w+\.)*example\.com\/mcp/g, url)
         .replaceAll("/absolute/path/of/sums/dist/server.js", `"${program}"`)
         .replaceAll(/npx -y (package|your-server)\b/g, `node "${program}"`)
-        .replaceAll("http://127.0.0.1:8080/v1", model.url)
+        .replaceAll(/http:\/\/127\.0\.0\.1:8080\/v1|https:\/\/api\.openai\.com\/v1/g, model.url)
         .replaceAll(/--model openai\/\S+/g, (option) => `${option} --base-url ${model.url}`),
     writeServers: (target) => {
       const mcpServers = Object.fromEntries(configured.map((name) => [name, { url }]));
@@ -116,6 +116,7 @@ function environment(env, { home, globals, model, anthropic, browser }) {
     PATH: folders.join(path.delimiter),
     npm_config_prefix: globals,
     OLLAMA_HOST: model.url.replace(/\/v1$/, ""),
+    BASE_URL: model.url,
     OPENAI_API_KEY: "key",
     ANTHROPIC_API_KEY: "key",
     ANTHROPIC_BASE_URL: anthropic,
@@ -134,8 +135,20 @@ async function writeBrowser(file) {
   writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${outfile}" "$1"\n`, { mode: 0o700 });
 }
 
-/** Calls the tool of orders once, if it is offered, and then answers. @type {import("../chat/support/scripted-endpoint.mjs").AnswerFunction} */
+/**
+ * Calls the tools of the first host, or the tool of orders, once if they are offered, and then answers.
+ *
+ * @type {import("../chat/support/scripted-endpoint.mjs").AnswerFunction}
+ */
 function answerOf({ messages, tools }) {
+  if (tools.includes("orders__cancel")) {
+    const calls = [toolCall("orders__cancel", { number: 7 }), toolCall("stock__count", { item: "blue mugs" })];
+    const results = messages.filter(({ role }) => role === "tool").map(({ content }) => JSON.stringify(content));
+    if (results.length === 0) return say(...calls);
+    const isCancelled = results.some((text) => text.includes("Order 7 is cancelled."));
+    const count = results.map((text) => /12 of blue mugs/.exec(text)?.[0].split(" ")[0]).find(Boolean);
+    return say(`Order 7 is ${isCancelled ? "" : "not "}cancelled, and ${count} blue mugs are left.`);
+  }
   const tool = tools.find((name) => name.endsWith("find_order"));
   const asksForOrder = messages.some(
     ({ role, content }) => role === "user" && JSON.stringify(content).includes("order 7"),

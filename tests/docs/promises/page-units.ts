@@ -11,12 +11,15 @@ export interface Unit {
 const otherColumns =
   /^(?:Advisory|Attack|Attacker|What happened elsewhere|What it can send or do|What you have to do|Test|Boundary|Who is on the other side|What crosses it|Asset|Owner|Actor|Can|Subject|You are|Decide)$/;
 
-/** The sections of `consent.md` about rules, pins and the approval of calls. */
-const sectionsOfConsent =
-  /^(?:Rules|Patterns|Annotations|Rules that are not valid|Pins|Characters that deceive|What pins do not cover|Approval of calls)$/;
+/** The sections of the pages about consent that are about rules, pins and the approval of calls. */
+const sectionsOfConsent: Readonly<Record<string, RegExp>> = {
+  "hosts/consent.md": /^(?:Write rules|Review definitions|Approve calls)$/,
+  "reference/consent-rules.md":
+    /^(?:Members of a rule|Patterns|Annotations|Rules that are not valid|Hash of a definition|Characters that deceive|Approval requests)$/,
+};
 
 const isIncluded = (page: string, heading: string): boolean =>
-  page === "hosts/consent.md" ? sectionsOfConsent.test(heading) : !/^Next(?: pages)?$/.test(heading);
+  sectionsOfConsent[page]?.test(heading) ?? !/^Next(?: pages)?$/.test(heading);
 
 /**
  * Returns the sentences and rows of a page in `docs/`, as they are read: without front matter, code blocks, headings, marks of call-outs, and the
@@ -33,8 +36,13 @@ export function unitsOf(page: string): Unit[] {
   return sections
     .map((section) => section.split(/\n([\s\S]*)/))
     .filter(([heading = ""]) => isIncluded(page, heading))
-    .flatMap(([, body = ""]) => body.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1").split(/\n\s*\n|\n(?=- )/))
+    .flatMap(([, body = ""]) => withoutMarks(body).split(/\n\s*\n|\n(?=- )/))
     .flatMap((block) => (block.trimStart().startsWith("|") ? rowsOf(block) : sentencesOf(block)));
+}
+
+/** Returns a text without the targets of links and the marks of call-outs. */
+function withoutMarks(text: string): string {
+  return text.replaceAll(/^> ?(?:\[!\w+\])?/gm, "").replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1");
 }
 
 function rowsOf(table: string): Unit[] {

@@ -17,7 +17,13 @@ interface Promised {
   excuse: string;
 }
 
-const pages = ["operate/security.md", "internals/security-model.md", "reference/limits.md", "hosts/consent.md"];
+const pages = [
+  "operate/security.md",
+  "internals/security-model.md",
+  "reference/limits.md",
+  "hosts/consent.md",
+  "reference/consent-rules.md",
+];
 
 /** A sentence with one of these words or a figure states a behaviour. So does each row of a table. */
 const signals =

@@ -79,9 +79,10 @@ const orders = createServer({
   },
 });
 
-/** The schema that the guide documents. */
-const guide = readFileSync(new URL("../../../../../docs/cli/chat-scripts.md", import.meta.url), "utf8");
-const schema = JSON.parse(/^```json schema\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? "null") as object;
+const read = (page: string): string => readFileSync(new URL(`../../../../../docs/${page}`, import.meta.url), "utf8");
+/** The schema that the reference documents. */
+const reference = read("reference/chat-document.md");
+const schema = JSON.parse(/^```json schema\n([\s\S]*?)^```$/m.exec(reference)?.[1] ?? "null") as object;
 const isValid = new Ajv2020({ strict: true }).compile(schema);
 
 interface Options {
@@ -418,7 +419,8 @@ test("a conversation is not stored if the model has answered nothing", async () 
   expect(called.printed).toMatchObject({ reason: "error", conversation: "saved 1", calls: [{ status: "result" }] });
 });
 
-test("the sample of the guide is valid by the schema of the guide", () => {
+test("the sample of the guide is valid by the schema of the reference", () => {
+  const guide = read("cli/chat-scripts.md");
   const sample: unknown = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? "null");
   expect(isValid(sample)).toBe(true);
   expect(isValid({ ...Object(sample), steps: "2" })).toBe(false);
