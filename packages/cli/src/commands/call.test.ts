@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { ToolError, createServer, tool } from "mcparley/server";
+import type { JsonObject } from "mcparley";
+import { ToolError, type ToolResult, createServer, tool, toolResult } from "mcparley/server";
 import { exampleServer, hostile } from "./testing/example-server.ts";
 import { runWith } from "./testing/fake-io.ts";
 
@@ -28,6 +29,19 @@ describe("call", () => {
     expect((await runWith({ server }, `call ${url} both`)).io.out()).toBe("Three.\n");
     const shown = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} both`);
     expect(shown.io.out()).toBe("Three.\n[The result also has structured content: --json shows it.]\n");
+  });
+
+  test.each<[string, string[], unknown, string]>([
+    ["a text in `result`", ["A long text"], { result: "A long text" }, "A long text\n"],
+    ["the items of a list", ["a", "b"], { result: ["a", "b"] }, "a\nb\n"],
+    ["a number, beside other text", ["Done.", "5"], { result: 5 }, "Done.\n5\n"],
+    ["JSON, beside other text", ["Done.", '{"n":5}'], { n: 5 }, 'Done.\n{\n  "n": 5\n}\n'],
+  ])("prints a value once that texts repeat: %s", async (_, texts, structuredContent, printed) => {
+    const content = texts.map((one) => ({ type: "text" as const, text: one }));
+    const call = (): ToolResult => toolResult({ content, structuredContent: structuredContent as JsonObject });
+    const repeating = createServer({ name: "r", version: "1", tools: { t: tool({ call }) } });
+    const { io } = await runWith({ server: repeating, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} t`);
+    expect(io.out()).toBe(printed);
   });
 
   test("prints the whole result with --json", async () => {
