@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "mcparley";
 import { ToolError, type ToolResult, createServer, tool, toolResult } from "mcparley/server";
 import { exampleServer, hostile } from "./testing/example-server.ts";
 import { runWith } from "./testing/fake-io.ts";
@@ -38,7 +37,7 @@ describe("call", () => {
     ["JSON, beside other text", ["Done.", '{"n":5}'], { n: 5 }, 'Done.\n{\n  "n": 5\n}\n'],
   ])("prints a value once that texts repeat: %s", async (_, texts, structuredContent, printed) => {
     const content = texts.map((one) => ({ type: "text" as const, text: one }));
-    const call = (): ToolResult => toolResult({ content, structuredContent: structuredContent as JsonObject });
+    const call = (): ToolResult => toolResult({ content, structuredContent });
     const repeating = createServer({ name: "r", version: "1", tools: { t: tool({ call }) } });
     const { io } = await runWith({ server: repeating, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} t`);
     expect(io.out()).toBe(printed);

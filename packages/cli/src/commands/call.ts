@@ -12,7 +12,6 @@ import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arg
 import { UsageError } from "../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { isRepeated, isTextOf } from "@mcparley/internal/repeated-content";
-import { jsonText } from "../terminal/json-text.ts";
 import { allowCure } from "./connection/allow-cure.ts";
 import { type View, paragraph, printText } from "../terminal/screen.ts";
 import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
@@ -174,7 +173,7 @@ function uncheckedResult(error: unknown, { screen }: CallSession): CallToolResul
   if (!hasStructureOnly) return { ...result, content };
   return {
     ...result,
-    content: [{ type: "text", text: jsonText(structuredContent, (value) => wellFormedJson(value, 2)) }],
+    content: [{ type: "text", text: wellFormedJson(structuredContent, 2) }],
   };
 }
 

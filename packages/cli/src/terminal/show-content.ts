@@ -1,5 +1,4 @@
 import { type ContentBlock, type ResourceContents, printable, printableJson, wellFormedJson } from "mcparley";
-import { jsonText } from "./json-text.ts";
 import type { View } from "./screen.ts";
 import { visibleLine } from "./text.ts";
 
@@ -35,7 +34,7 @@ export function showText(text: string, view: View): string {
 
 /** Returns a value as JSON: with escapes on a terminal, and otherwise only well-formed. */
 export function showJson(value: unknown, view: View): string {
-  return jsonText(value, (document) => (view.terminal ? printableJson(document, 2) : wellFormedJson(document, 2)));
+  return view.terminal ? printableJson(value, 2) : wellFormedJson(value, 2);
 }
 
 /** Returns one line that describes binary content. */

@@ -106,6 +106,11 @@ export function brokenLines(text: string, width: number): string[] {
   return wrap(text, width).flatMap((line) => breakLine(line, width));
 }
 
+/** Returns a number with its noun, such as "1 tool" or "1,200 lines". */
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
+}
+
 type Mark = (text: string) => string;
 
 /** Colours text for a terminal. Every function returns the text unchanged if colours are off. */
