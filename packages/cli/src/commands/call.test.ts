@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ToolError, type ToolResult, createServer, tool, toolResult } from "mcparley/server";
 import { exampleServer, hostile } from "./testing/example-server.ts";
-import { runWith } from "./testing/fake-io.ts";
+import { runClientCommand } from "./run.ts";
+import { fakeIo, runWith } from "./testing/fake-io.ts";
 
 const server = exampleServer();
 const folder = mkdtempSync(join(tmpdir(), "mcparley-cli-"));
@@ -42,6 +43,17 @@ describe("call", () => {
     const { io } = await runWith({ server: repeating, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} t`);
     expect(io.out()).toBe(printed);
   });
+
+  test.each([[`call ${url} add a=@-`], [`prompt ${url} code_review code=@-`], [`complete ${url} prompt:p a b c=@-`]])(
+    "ends at the first Ctrl-C while it reads stdin: %s",
+    async (line) => {
+      const io = fakeIo({ server });
+      const [name = "", ...argv] = line.split(" ");
+      io.stdin.once("newListener", () => queueMicrotask(io.pressCtrlC));
+      expect(await runClientCommand(name, argv, io)).toBe(130);
+      expect(io.targets).toEqual([]);
+    },
+  );
 
   test("prints the whole result with --json", async () => {
     const { io } = await runWith({ server }, `call ${url} add a=2 --json`);

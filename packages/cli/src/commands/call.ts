@@ -70,7 +70,7 @@ export const callCommand: Command<typeof callOptions> = {
     const { target, argumentWords } = await chooseTarget(words, setting);
     const [word, ...toolWords] = argumentWords;
     const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");
-    const args = await readArguments(toolWords, sourcesOf(setting.io));
+    const args = await readArguments(toolWords, sourcesOf(setting.io, setting.stop.signal));
     const targetName = words.command === undefined ? words.positionals[0] : undefined;
     const names = [target.origin?.name, targetName].filter((one) => one !== undefined);
     await useServer(target, { ...setting, callsTools: true }, (session) => call({ name, args, names }, session));
