@@ -39,7 +39,6 @@ export const commandRooms: Layers = {
     "commands/arguments",
     "commands/connection",
     "commands",
-    "chat/history",
   ],
   "chat/session": [
     "terminal",

@@ -42,8 +42,10 @@ const values = readOptions(help, {
 process.exitCode = await main();
 
 async function main() {
+  const names = new Set([...peers, ...issuers, ...textReaders].map(({ name }) => name));
+  // A whole name, such as "tmcp", selects no other name that contains it.
   const isSelected = (/** @type {{ name: string }} */ { name }) =>
-    values.only.length === 0 || values.only.some((part) => name.includes(part));
+    values.only.length === 0 || values.only.some((part) => (names.has(part) ? name === part : name.includes(part)));
   const isWhole = !values["sign-in"] && !values.texts;
   const selectedPeers = isWhole ? peers.filter(isSelected) : [];
   const selectedIssuers = values["sign-in"] || (isWhole && !values.host) ? issuers.filter(isSelected) : [];

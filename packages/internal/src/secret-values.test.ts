@@ -11,15 +11,16 @@ test.each([
   ["https://h/token/hunter2/mcp", "https://h/token/***/mcp"],
   ["https://h/api-key/hunter2", "https://h/api-key/***"],
   ["https://h/mcp;sid=abc/x", "https://h/mcp;sid=***/x"],
-  ["https://ann:pw@h/mcp", "https://[redacted]@h/mcp"],
-  ["https://tok@h/mcp", "https://[redacted]@h/mcp"],
+  [`https://ann:pw@h/v1/${secret}/mcp?token=abc&api_key=${secret}`, "https://***@h/v1/***/mcp?token=***&api_key=***"],
+  ["https://ann:pw@h/mcp", "https://***@h/mcp"],
+  ["https://tok@h/mcp", "https://***@h/mcp"],
   ["https://h/mcp?page=2&k=v", "https://h/mcp?page=***&k=***"],
   ["https://h/mcp?a=b?c=d", "https://h/mcp?a=***"],
   ["https://h/mcp?hunter2hunter2", "https://h/mcp?***"],
   ["https://h/mcp?debug&k=v", "https://h/mcp?debug&k=***"],
   ["https://h/mcp#frag", "https://h/mcp"],
-  ["postgres://u:p@db:5432/x", "postgres://[redacted]@db:5432/x"],
-  ["HTTPS://u:p@h/mcp", "HTTPS://[redacted]@h/mcp"],
+  ["postgres://u:p@db:5432/x", "postgres://***@db:5432/x"],
+  ["HTTPS://u:p@h/mcp", "HTTPS://***@h/mcp"],
 ])("the URL %s is shown as %s", (url, shown) => {
   expect(safeUrl(url)).toBe(shown);
 });
@@ -68,8 +69,8 @@ test.each([
   ],
   [["-eTOKEN=abc"], ["-eTOKEN=***"]],
   [["GITHUB_TOKEN=abc"], ["GITHUB_TOKEN=***"]],
-  [["--url=https://u:p@h/m?k=v"], ["--url=https://[redacted]@h/m?k=***"]],
-  [["postgres://u:p@db/x"], ["postgres://[redacted]@db/x"]],
+  [["--url=https://u:p@h/m?k=v"], ["--url=https://***@h/m?k=***"]],
+  [["postgres://u:p@db/x"], ["postgres://***@db/x"]],
   [[`https://h/${secret}`], ["https://h/***"]],
 ])("the words %j are shown as %j", (words, shown) => {
   expect(safeWords(words)).toEqual(shown);

@@ -83,13 +83,14 @@ function canBeCode(text: string): boolean {
  */
 export function safeUrl(text: string): string {
   const [, scheme = "", authority = "", urlEnd = text] = /^([a-z][\w+.-]*:\/\/)([^/\\?#]*)(.*)$/is.exec(text) ?? [];
-  const host = authority.replace(/^.*@/s, "[redacted]@");
+  const host = authority.replace(/^.*@/s, "***@");
   const [path = "", ...queries] = urlEnd.replace(/#.*$/s, "").split("?");
   const query = queries
     .join("?")
     .replace(/(^|&)([^=&]*=)(?!\$\{)[^&]+/g, "$1$2***")
     .replace(/(?<=^|&)[\w.~+%-]{8,}(?=&|$)/g, "***");
-  return scheme + host + redact((scheme === "" ? path : safePath(path)) + (queries.length > 0 ? `?${query}` : ""));
+  const end = redact((scheme === "" ? path : safePath(path)) + (queries.length > 0 ? `?${query}` : ""));
+  return scheme + host + withOneMask(end);
 }
 
 /** Returns the path of a URL without the parts that look like secrets, and without the values of its matrix parameters. */
@@ -165,7 +166,12 @@ function withoutEnd(word: string, value: string): string {
   return `${word.slice(0, word.length - value.length)}***`;
 }
 
+/** Returns a redacted text with the mask of this module. */
+function withOneMask(text: string): string {
+  return text.replaceAll("[redacted]", "***");
+}
+
 function redactWord(word: string): string {
   const redactedText = redact(word);
-  return redactedText === word ? "***" : redactedText;
+  return redactedText === word ? "***" : withOneMask(redactedText);
 }

@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { ToolError, createServer, tool } from "mcparley/server";
+import { ToolError, type ToolResult, createServer, tool, toolResult } from "mcparley/server";
 import { exampleServer, hostile } from "./testing/example-server.ts";
-import { runWith } from "./testing/fake-io.ts";
+import { runClientCommand } from "./run.ts";
+import { fakeIo, runWith } from "./testing/fake-io.ts";
 
 const server = exampleServer();
 const folder = mkdtempSync(join(tmpdir(), "mcparley-cli-"));
@@ -29,6 +30,30 @@ describe("call", () => {
     const shown = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} both`);
     expect(shown.io.out()).toBe("Three.\n[The result also has structured content: --json shows it.]\n");
   });
+
+  test.each<[string, string[], unknown, string]>([
+    ["a text in `result`", ["A long text"], { result: "A long text" }, "A long text\n"],
+    ["the items of a list", ["a", "b"], { result: ["a", "b"] }, "a\nb\n"],
+    ["a number, beside other text", ["Done.", "5"], { result: 5 }, "Done.\n5\n"],
+    ["JSON, beside other text", ["Done.", '{"n":5}'], { n: 5 }, 'Done.\n{\n  "n": 5\n}\n'],
+  ])("prints a value once that texts repeat: %s", async (_, texts, structuredContent, printed) => {
+    const content = texts.map((one) => ({ type: "text" as const, text: one }));
+    const call = (): ToolResult => toolResult({ content, structuredContent });
+    const repeating = createServer({ name: "r", version: "1", tools: { t: tool({ call }) } });
+    const { io } = await runWith({ server: repeating, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} t`);
+    expect(io.out()).toBe(printed);
+  });
+
+  test.each([[`call ${url} add a=@-`], [`prompt ${url} code_review code=@-`], [`complete ${url} prompt:p a b c=@-`]])(
+    "ends at the first Ctrl-C while it reads stdin: %s",
+    async (line) => {
+      const io = fakeIo({ server });
+      const [name = "", ...argv] = line.split(" ");
+      io.stdin.once("newListener", () => queueMicrotask(io.pressCtrlC));
+      expect(await runClientCommand(name, argv, io)).toBe(130);
+      expect(io.targets).toEqual([]);
+    },
+  );
 
   test("prints the whole result with --json", async () => {
     const { io } = await runWith({ server }, `call ${url} add a=2 --json`);

@@ -11,10 +11,10 @@ import { readContent } from "mcparley/client";
 import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
-import { jsonText } from "../terminal/json-text.ts";
+import { isRepeated, isTextOf } from "@mcparley/internal/repeated-content";
 import { allowCure } from "./connection/allow-cure.ts";
 import { type View, paragraph, printText } from "../terminal/screen.ts";
-import { binaryOf, isRepeatedBy, showContent, showJson } from "../terminal/show-content.ts";
+import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
 import { saveOutput } from "./output/save-output.ts";
 import { whyUnasked } from "../terminal/questions/prompter.ts";
 import { type OptionValues, options, texts } from "../terminal/options.ts";
@@ -70,7 +70,7 @@ export const callCommand: Command<typeof callOptions> = {
     const { target, argumentWords } = await chooseTarget(words, setting);
     const [word, ...toolWords] = argumentWords;
     const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");
-    const args = await readArguments(toolWords, sourcesOf(setting.io));
+    const args = await readArguments(toolWords, sourcesOf(setting.io, setting.stop.signal));
     const targetName = words.command === undefined ? words.positionals[0] : undefined;
     const names = [target.origin?.name, targetName].filter((one) => one !== undefined);
     await useServer(target, { ...setting, callsTools: true }, (session) => call({ name, args, names }, session));
@@ -173,7 +173,7 @@ function uncheckedResult(error: unknown, { screen }: CallSession): CallToolResul
   if (!hasStructureOnly) return { ...result, content };
   return {
     ...result,
-    content: [{ type: "text", text: jsonText(structuredContent, (value) => wellFormedJson(value, 2)) }],
+    content: [{ type: "text", text: wellFormedJson(structuredContent, 2) }],
   };
 }
 
@@ -235,18 +235,24 @@ function errorText({ content }: CallToolResult): string {
   return texts.join("\n") || "The tool failed without an error message.";
 }
 
-/**
- * Returns the content of a result as text, or the structured content if the text only repeats it.
- *
- * If both differ, only `--json` shows the structured content.
- */
-function resultText({ content, structuredContent }: CallToolResult, view: View): string {
-  const shownContent = content.filter((block) => block.type !== "text" || !isRepeatedBy(structuredContent, block.text));
-  const blocks = shownContent.map((block) => showContent(block, view));
-  if (structuredContent === undefined) return blocks.join("\n");
-  if (!shownContent.some((block) => block.type === "text")) {
-    return [...blocks, showJson(structuredContent, view)].join("\n");
+/** Returns the value of a text that is JSON, and otherwise the text. */
+function jsonValueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
-  if (view.terminal) blocks.push(view.style.dim("[The result also has structured content: --json shows it.]"));
+}
+
+/** Returns the content of a result as text. If texts differ from the structured content, only `--json` shows the latter. */
+function resultText({ content, structuredContent }: CallToolResult, view: View): string {
+  const blocks = content.map((block) =>
+    block.type === "text" && isObject(structuredContent) && isTextOf(block.text, structuredContent)
+      ? showJson(jsonValueOf(block.text), view)
+      : showContent(block, view),
+  );
+  if (structuredContent === undefined || isRepeated(structuredContent, content)) return blocks.join("\n");
+  if (!content.some((block) => block.type === "text")) blocks.push(showJson(structuredContent, view));
+  else if (view.terminal) blocks.push(view.style.dim("[The result also has structured content: --json shows it.]"));
   return blocks.join("\n");
 }

@@ -28,7 +28,9 @@ export const completeCommand: Command<typeof completeOptions> = {
     const name = requireWord(argument, "Which argument? ARGUMENT is missing.", hint);
     if (value === undefined)
       throw new UsageError("Which text was typed so far? VALUE is missing.", "VALUE can be empty: ''");
-    const context = Object.fromEntries(textArguments(await readArguments(contextWords, sourcesOf(setting.io))));
+    const context = Object.fromEntries(
+      textArguments(await readArguments(contextWords, sourcesOf(setting.io, setting.stop.signal))),
+    );
     await useServer(target, setting, (session) => complete({ reference, argument: { name, value }, context }, session));
   },
 };

@@ -29,7 +29,7 @@ export const promptCommand: Command<typeof promptOptions> = {
     const { target, argumentWords } = await chooseTarget(words, setting);
     const [word, ...promptWords] = argumentWords;
     const name = requireWord(word, "Which prompt? NAME is missing.", "mcparley list TARGET prompts shows them.");
-    const args = await readArguments(promptWords, sourcesOf(setting.io));
+    const args = await readArguments(promptWords, sourcesOf(setting.io, setting.stop.signal));
     await useServer(target, setting, (session) => getPrompt(name, args, session));
   },
 };

@@ -1,5 +1,5 @@
 import type { Tool } from "mcparley/server";
-import type { Style } from "../terminal/text.ts";
+import { type Style, count } from "../terminal/text.ts";
 import type { FolderContents } from "./load-folder.ts";
 
 export interface BannerInput {
@@ -84,10 +84,6 @@ function fit(names: readonly string[], columns: number): string[] {
     } else lines[lines.length - 1] = last + piece;
   }
   return lines.map((line) => line.trimEnd());
-}
-
-function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : plural}`;
 }
 
 /** The setup of a server in one client. */

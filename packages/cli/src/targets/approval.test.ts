@@ -163,7 +163,7 @@ describe("a URL of a configuration file", () => {
     expect(code).toBe(7);
     expect(io.targets).toEqual([]);
     expect(io.err()).toContain("It receives what the model and you send to it.");
-    expect(io.err()).toContain(`URL           ${url}?token=[redacted]\n`);
+    expect(io.err()).toContain(`URL           ${url}?token=***\n`);
     expect(io.err()).toContain("Header        Authorization: 'Bearer ${env:TOKEN}'\n");
     expect(io.err()).toContain("Header        X-Key: (22 characters, not shown)\n");
     expect(io.err()).toContain("Receives      your values of TOKEN\n");

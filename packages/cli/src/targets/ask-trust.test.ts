@@ -80,7 +80,7 @@ test.each([
   [String.raw`https://evil.example\@good.example/mcp`, "https://evil.example/@good.example/mcp"],
   ["https://evil.example?@good.example/mcp", "https://evil.example/?@good.example/mcp"],
   ["https://evil.example#@good.example/mcp", "https://evil.example/"],
-  ["https://good.example@evil.example/mcp", "https://[redacted]@evil.example/mcp"],
+  ["https://good.example@evil.example/mcp", "https://***@evil.example/mcp"],
   [
     String.raw`https://evil.example\@good.example/${"${env:A}"}`,
     String.raw`https://evil.example\@good.example/${"${env:A}"}`,

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,6 +76,11 @@ test.each<[Partial<NetworkOptions>, string]>([
   [{ keyPassphraseEnv: "PASSPHRASE" }, "--key-passphrase-env needs the key too: add --cert FILE --key FILE."],
   [{ cert: "client.pem", key: "client.key", keyPassphraseEnv: "EMPTY" }, "The environment variable EMPTY, which"],
 ])("%j: %s", (options, message) => expect(() => read(options)).toThrow(message));
+
+test.skipIf(process.platform === "win32")("a pipe is refused, because nothing may write into it", () => {
+  execFileSync("mkfifo", [join(cwd, "pipe")]);
+  expect(() => read({ cacert: ["pipe"] })).toThrow("--cacert pipe is not a regular file.");
+});
 
 test("an error of the library names the options of the command", async () => {
   const message =

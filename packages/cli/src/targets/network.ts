@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { HttpConnection } from "mcparley/client";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
@@ -38,13 +38,21 @@ export function readConnection(
 
 function readOptionFile(option: string, file: string, cwd: string): Buffer {
   try {
-    return readFileSync(resolve(cwd, file));
+    const path = resolve(cwd, file);
+    const stats = statSync(path);
+    // A pipe would be waited for without end, if no program writes into it.
+    if (stats.isFile() || stats.isDirectory()) return readFileSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const problem =
       code === "ENOENT" ? "does not exist" : code === "EISDIR" ? "is a folder" : `cannot be read (${code})`;
-    throw new UsageError(`${option} ${file} ${problem}.`, `Name a file in PEM format, such as ${option} corporate.pem`);
+    throw wrongFile(option, file, problem);
   }
+  throw wrongFile(option, file, "is not a regular file");
+}
+
+function wrongFile(option: string, file: string, problem: string): UsageError {
+  return new UsageError(`${option} ${file} ${problem}.`, `Name a file in PEM format, such as ${option} corporate.pem`);
 }
 
 function readPassphrase(name: string, env: CommandIo["env"]): string {

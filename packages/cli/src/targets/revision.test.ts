@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from "vitest";
 import { exampleServer } from "../commands/testing/example-server.ts";
 import { type FakeIo, runWith } from "../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
+import { storeRevision } from "./stored-revisions.ts";
 
 let home: string;
 
@@ -101,4 +102,16 @@ test("a copy of an entry has its revision only for mcparley, and states what is 
   expect(code).toBe(0);
   expect(io.out()).not.toContain("revision");
   expect(io.err()).toContain("The revision 2025-06-18 is not copied to cursor, which finds it itself.");
+});
+
+test("uses the revision that was chosen for the server in a chat, unless the entry or --revision sets one", async () => {
+  const io = { env: { HOME: home }, platform: process.platform };
+  await storeRevision({ kind: "url", url: "https://old.example/mcp", headers: {} }, "2025-06-18", io);
+  expect((await run("list https://old.example/mcp --json")).document.revision).toBe("2025-06-18");
+  expect((await run("list https://other.example/mcp --json")).document.revision).toBe("2026-07-28");
+  expect((await run("list https://old.example/mcp --json --revision auto")).document.revision).toBe("2026-07-28");
+  write("mcp.json", entry("2025-03-26"));
+  expect((await run("list old --json --trust")).document.revision).toBe("2025-03-26");
+  await storeRevision({ kind: "url", url: "https://old.example/mcp", headers: {} }, "auto", io);
+  expect((await run("list https://old.example/mcp --json")).document.revision).toBe("2026-07-28");
 });

@@ -7,6 +7,16 @@ test("nearest ignores case, and returns undefined if no word is similar", () => 
   expect(nearest("x".repeat(10_000), ["title"])).toBeUndefined();
 });
 
+test.each([
+  ["erase", ["read", "erase_all"], "erase_all"],
+  ["Erase", ["erase_all_notes", "erase_all"], "erase_all"],
+  ["list", ["list_all", "lists"], "lists"],
+  ["er", ["erase_all"], undefined],
+  ["all", ["erase_all"], undefined],
+])("nearest returns a word that begins with the typed one if none is similar: %s", (word, candidates, expected) => {
+  expect(nearest(word, candidates)).toBe(expected);
+});
+
 test("nearest returns no word that shares no character with the typed one", () => {
   expect(nearest("c", ["a", "b"])).toBeUndefined();
   expect(nearest("C", ["a", "c"])).toBe("c");

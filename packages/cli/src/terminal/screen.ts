@@ -2,7 +2,6 @@ import { type Progress, printable, printableJson } from "mcparley";
 import type { ReceivedPart } from "mcparley/client";
 import { eraseLine, writeExactly, writeText } from "./output.ts";
 import { type CommandIo, UsageError } from "./io.ts";
-import { jsonText } from "./json-text.ts";
 import { type Style, cut, styleFor, visibleLine, wrap } from "./text.ts";
 
 /** Width and colours of text for a stream. */
@@ -171,7 +170,7 @@ export async function printJson(
   { screen }: { screen: Screen },
   form: JsonForm = "document",
 ): Promise<void> {
-  const json = jsonText(value, (document) => printableJson(document, form === "line" ? 0 : 2));
+  const json = printableJson(value, form === "line" ? 0 : 2);
   await screen.print(`${json}\n`);
 }
 

@@ -1,7 +1,4 @@
 import { type ContentBlock, type ResourceContents, printable, printableJson, wellFormedJson } from "mcparley";
-import { isObject } from "@mcparley/internal/is-object";
-import { withSortedMembers } from "@mcparley/internal/sorted-members";
-import { jsonText } from "./json-text.ts";
 import type { View } from "./screen.ts";
 import { visibleLine } from "./text.ts";
 
@@ -37,7 +34,7 @@ export function showText(text: string, view: View): string {
 
 /** Returns a value as JSON: with escapes on a terminal, and otherwise only well-formed. */
 export function showJson(value: unknown, view: View): string {
-  return jsonText(value, (document) => (view.terminal ? printableJson(document, 2) : wellFormedJson(document, 2)));
+  return view.terminal ? printableJson(value, 2) : wellFormedJson(value, 2);
 }
 
 /** Returns one line that describes binary content. */
@@ -64,21 +61,6 @@ function describe(data: string, mimeType: string | undefined): string {
 
 function note(text: string, view: View): string {
   return view.style.dim(`[${visibleLine(text)}]`);
-}
-
-/** Returns whether a text is the JSON of structured content, which servers repeat for old clients. */
-export function isRepeatedBy(structuredContent: unknown, text: string): boolean {
-  if (structuredContent === undefined) return false;
-  try {
-    return canonical(JSON.parse(text)) === canonical(structuredContent);
-  } catch {
-    return false;
-  }
-}
-
-/** Returns JSON with sorted members, for comparison. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => (isObject(member) ? withSortedMembers(member) : member));
 }
 
 /** Formats a number of bytes. */

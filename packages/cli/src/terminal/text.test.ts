@@ -13,6 +13,13 @@ test("cut counts columns, not characters", () => {
   expect(cut("日本語です", 5)).toBe("日本…");
 });
 
+test.each([5, 4, 3, 2])("decomposed Korean is cut as composed Korean is, at %i columns", (width) => {
+  for (const text of ["한국어입니다", "a한b국c", "가나다"]) {
+    expect(cut(text.normalize("NFD"), width).normalize("NFC")).toBe(cut(text, width));
+    expect(endOfRow(text.normalize("NFD"), width)).toBe(text.slice(0, endOfRow(text, width)).normalize("NFD").length);
+  }
+});
+
 describe("wrap", () => {
   test("breaks at spaces, keeps line breaks, and indents lists", () => {
     expect(wrap("one two three four", 11)).toEqual(["one two", "three four"]);
@@ -33,6 +40,7 @@ describe("wrap", () => {
     expect(widthOf("日本")).toBe(4);
     expect(widthOf("👩‍👩‍👧")).toBe(2);
     expect(widthOf("e\u0301")).toBe(1);
+    expect(widthOf("한국어".normalize("NFD"))).toBe(6);
     expect(widthOf("\u001b[1mab\u001b[22m")).toBe(2);
   });
 });

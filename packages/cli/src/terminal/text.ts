@@ -23,11 +23,15 @@ export function visibleLine(text: string): string {
 /** UTF-16 units that are measured at a time. The library throws for megabytes of combining marks. */
 const measuredUnits = 65_536;
 
+/** The vowels and final consonants of decomposed Korean. A terminal draws them within the two columns of the consonant before. */
+const joinedLetters = /[\u1160-\u11ff\ud7b0-\ud7ff]/g;
+
 /** Returns the number of columns of a line on a terminal, in linear time. Colours take none. */
 export function widthOf(line: string): number {
   let width = 0;
-  for (let start = 0; start < line.length; start += measuredUnits) {
-    width += truncatedWidth(line.slice(start, start + measuredUnits)).width;
+  const text = line.replace(joinedLetters, "");
+  for (let start = 0; start < text.length; start += measuredUnits) {
+    width += truncatedWidth(text.slice(start, start + measuredUnits)).width;
   }
   return width;
 }
@@ -53,8 +57,19 @@ export function endOfRow(line: string, width: number, ellipsis = ""): number {
   const most = width * unitsPerColumn;
   const isPairCut = most > 0 && (line.codePointAt(most - 1) ?? 0) > 0xffff;
   const start = line.slice(0, isPairCut ? most + 1 : most);
-  const { index, truncated } = truncatedWidth(start, { limit: width, ellipsis, ellipsisWidth: ellipsis.length });
-  return truncated ? index : start.length;
+  const text = start.replace(joinedLetters, "");
+  const { index, truncated } = truncatedWidth(text, { limit: width, ellipsis, ellipsisWidth: ellipsis.length });
+  return truncated ? endWithJoined(start, index) : start.length;
+}
+
+/** Returns the end in a line of its first `units` UTF-16 units that are no joined letters, with the joined letters behind them. */
+function endWithJoined(line: string, units: number): number {
+  let end = units;
+  for (const { index } of line.matchAll(joinedLetters)) {
+    if (index > end) return end;
+    end++;
+  }
+  return end;
 }
 
 /**
@@ -104,6 +119,11 @@ function wrapLine(line: string, width: number): string[] {
 /** Breaks text at spaces into lines of at most `width` columns, and words that are longer within them. */
 export function brokenLines(text: string, width: number): string[] {
   return wrap(text, width).flatMap((line) => breakLine(line, width));
+}
+
+/** Returns a number with its noun, such as "1 tool" or "1,200 lines". */
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
 
 type Mark = (text: string) => string;

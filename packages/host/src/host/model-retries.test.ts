@@ -70,7 +70,12 @@ describe("a run", () => {
     const { host } = await hostWith(model);
     const conversation = host.conversation();
     conversation.user("One.");
-    const failed = await host.run({ conversation }).finished;
+    const running = host.run({ conversation });
+    const types: string[] = [];
+    for await (const { type } of running) types.push(type);
+    // A refused request has no tokens to report.
+    expect(types).toEqual(["step", "end"]);
+    const failed = await running.finished;
     const one = { role: "user", content: "One." };
     expect(failed).toMatchObject({ reason: "error", messages: [], unanswered: one, usage: { inputTokens: 0 } });
     expect(conversation.toJSON().messages).toEqual([]);

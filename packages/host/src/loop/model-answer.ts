@@ -13,8 +13,8 @@ export type StreamModel = (request: ModelRequest) => AsyncIterable<ModelPart>;
 export interface ModelAnswer {
   readonly parts: readonly JoinedPart[];
   readonly finish: ModelFinish | undefined;
-  /** The tokens, as the provider reports them. Estimated if it reports none. */
-  readonly usage: Usage;
+  /** The tokens, as the provider reports them. Estimated if it reports none. Undefined if the request was refused. */
+  readonly usage: Usage | undefined;
   readonly error: Error | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function askModel(
   const parts = partsOf(pieces, { isComplete: finish !== undefined });
   const isRefused = !finish && parts.length === 0 && !signal.aborted;
   // The tokens of a refused request are not counted by its provider.
-  const usage = isRefused ? { inputTokens: 0, outputTokens: 0 } : usageOf(request, parts, finish?.usage);
+  const usage = isRefused ? undefined : usageOf(request, parts, finish?.usage);
   return { parts, finish: finish?.reason, usage, error };
 }
 

@@ -160,10 +160,12 @@ export class ActiveRun implements Run {
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       };
       const answer = await askModel(request, { stream, clock, signal, onText });
-      this.#stepTokens += answer.usage.inputTokens + answer.usage.outputTokens;
-      const usage = { model, ...answer.usage };
-      this.#addUsage(usage);
-      onUsage?.(usage);
+      if (answer.usage) {
+        this.#stepTokens += answer.usage.inputTokens + answer.usage.outputTokens;
+        const usage = { model, ...answer.usage };
+        this.#addUsage(usage);
+        onUsage?.(usage);
+      }
       const { content, calls } = this.#readAnswer(answer, uniqueId);
       // Providers reject an empty message.
       if (content.length > 0) messages.push({ role: "assistant", content });

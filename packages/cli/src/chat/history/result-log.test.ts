@@ -34,14 +34,16 @@ test("has the complete content of a result, and which of its files the model rec
   ]);
 });
 
-test("does not repeat structured content that a text repeats", () => {
-  const structuredContent = { a: 1, b: 2 };
-  const content = [{ type: "text" as const, text: '{"b":2,"a":1}' }];
+test.each([
+  ["all of it", '{"b":2,"a":1}', { a: 1, b: 2 }],
+  ["its value", "A long text", { result: "A long text" }],
+])("does not repeat structured content if a text repeats %s", (_, text, structuredContent) => {
+  const content = [{ type: "text" as const, text }];
   const result = new ResultLog().add(
-    { name: "add", content: [label('{"b":2,"a":1}')], isError: false },
+    { name: "add", content: [label(text)], isError: false },
     { status: "result", result: { content, structuredContent } },
   );
-  expect(result.text).toBe('{"b":2,"a":1}');
+  expect(result.text).toBe(text);
 });
 
 test("has the reason of a call without a result, and the text of a tool of the host", () => {

@@ -1,7 +1,8 @@
+import { isRepeated } from "@mcparley/internal/repeated-content";
 import type { ToolOutcome, ToolResultPart } from "@mcparley/host";
 import type { CallToolResult } from "mcparley";
 import { readContent } from "mcparley/client";
-import { type Binary, binaryOf, isRepeatedBy, showContent, showJson } from "../../terminal/show-content.ts";
+import { type Binary, binaryOf, showContent, showJson } from "../../terminal/show-content.ts";
 import { styleFor } from "../../terminal/text.ts";
 import { partText } from "./message-text.ts";
 
@@ -105,7 +106,7 @@ const plainView = { terminal: false, width: Infinity, style: styleFor(false, {})
 function textOf({ content, structuredContent }: CallToolResult): string {
   const blocks = readContent(content).filter((block) => !binaryOf(block));
   const texts = blocks.map((block) => showContent(block, plainView));
-  const isRepeated = blocks.some((block) => block.type === "text" && isRepeatedBy(structuredContent, block.text));
-  if (structuredContent !== undefined && !isRepeated) texts.push(showJson(structuredContent, plainView));
+  if (structuredContent !== undefined && !isRepeated(structuredContent, blocks))
+    texts.push(showJson(structuredContent, plainView));
   return texts.join("\n");
 }

@@ -23,7 +23,7 @@ import {
   removeAbandoned,
   replaceFile,
   withChatLock,
-} from "./private-files.ts";
+} from "../../terminal/private-files.ts";
 
 /** The environment of a history. */
 export interface HistorySurroundings extends Pick<CommandIo, "env" | "platform"> {

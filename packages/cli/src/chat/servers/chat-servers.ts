@@ -10,7 +10,7 @@ import type { ChatOptions } from "../../commands/chat.ts";
 import type { TargetOption } from "../../targets/known-target.ts";
 import { type TalkSetting, isAttended } from "../../terminal/questions/prompter.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { storeRevision, storedRevision } from "./stored-revisions.ts";
+import { storeRevision, storedRevision } from "../../targets/stored-revisions.ts";
 import { serverName, uniqueName, usableName } from "./server-names.ts";
 
 /** The words and the options that name the servers of a chat. */

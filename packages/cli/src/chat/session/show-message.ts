@@ -1,7 +1,7 @@
 import type { FilePart, Message, TextPart } from "@mcparley/host";
 import { printable, printableJson } from "mcparley";
 import { showSize } from "../../terminal/show-content.ts";
-import { cut, visibleLine } from "../../terminal/text.ts";
+import { count, cut, visibleLine } from "../../terminal/text.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import type { Chat } from "./chat.ts";
 import type { ResultFile, ShownResult } from "../history/result-log.ts";
@@ -70,10 +70,6 @@ export function showRest(
         ]),
   ];
   if (facts.length > 0) terminal.print(view.style.dim(paragraph(`(${facts.join(". ")})`, view, "  ")));
-}
-
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** Returns the lines of the text of a result, escaped. */

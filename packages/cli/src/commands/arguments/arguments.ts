@@ -1,3 +1,4 @@
+import { onAbort } from "@mcparley/internal/abort";
 import { resolve } from "node:path";
 import type { Prompt } from "mcparley";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
@@ -98,7 +99,7 @@ const maxBytes = 64 * 1024 * 1024;
 const base64Cure = "If the argument accepts base64, encode the file: base64 -w0 FILE | mcparley call ... key=@-";
 
 /** Reads files from the current folder, and stdin, as UTF-8. */
-export function sourcesOf(io: CommandIo): Sources {
+export function sourcesOf(io: CommandIo, signal?: AbortSignal): Sources {
   return {
     file: async (path) => {
       const source = { name: path, cure: base64Cure, maxBytes };
@@ -109,7 +110,15 @@ export function sourcesOf(io: CommandIo): Sources {
         throw new UsageError(`The file ${path} cannot be read: ${(error as Error).message}`);
       }
     },
-    stdin: () => readText(io.stdin, { name: "stdin", cure: base64Cure, maxBytes }),
+    async stdin() {
+      // A terminal ends stdin only with Ctrl-D.
+      const removeListener = onAbort(signal, (reason) => io.stdin.destroy(reason as Error));
+      try {
+        return await readText(io.stdin, { name: "stdin", cure: base64Cure, maxBytes });
+      } finally {
+        removeListener();
+      }
+    },
   };
 }
 

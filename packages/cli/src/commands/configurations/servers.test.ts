@@ -54,7 +54,7 @@ describe("mcparley servers", () => {
       },
     });
     const { io } = await run("servers");
-    expect(io.out()).toContain("https://[redacted]@a.example/mcp?key=***");
+    expect(io.out()).toContain("https://***@a.example/mcp?key=***");
     expect(io.out()).toContain("b --token *** --api-key=*** (disabled)");
     expect(io.out()).toContain("https://c.example/mcp?key=${env:C_KEY}");
     expect((await run("servers --json")).io.out() + io.out()).not.toContain("hunter");

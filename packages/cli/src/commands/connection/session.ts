@@ -7,6 +7,7 @@ import { readConnection } from "../../targets/network.ts";
 import type { NetworkOptions } from "../../targets/options.ts";
 import { readRoot } from "../../targets/roots.ts";
 import { type SessionAuth, sessionAuth } from "../../targets/sign-in/session-auth.ts";
+import { storedRevision } from "../../targets/stored-revisions.ts";
 import type { Target } from "../../targets/target.ts";
 import { exitCodes } from "../../terminal/exit-codes.ts";
 import { version } from "../../terminal/io.ts";
@@ -169,7 +170,7 @@ export async function openSession<V extends ConnectionOptions>(
 ): Promise<Session<V>> {
   const { io, screen, stop, auth, program, facts, options } = setting;
   const { verbose, timeout } = options;
-  const revision = options.revision ?? target.revision;
+  const revision = options.revision ?? target.revision ?? (await storedRevision(target, io));
   const logLevel = options.logLevel ?? (verbose ? "debug" : undefined);
   // With `--timeout`, the limit of the command ends first. These remain for `watch`, whose command has no limit after its start.
   const limits = timeout === undefined ? {} : { timeout: { idle: 2 * timeout, total: 2 * timeout } };

@@ -41,6 +41,14 @@ test("asks at stderr, and returns a line", async () => {
   expect(io.out()).toBe("");
 });
 
+test("a long question is broken at spaces", async () => {
+  const { io, terminal } = open();
+  const answer = terminal.ask(`${"word ".repeat(20)}? `);
+  io.stdin.push("Ann\n");
+  await answer;
+  expect(io.err()).toBe(`${"word ".repeat(15)}word\n${"word ".repeat(4)}? `);
+});
+
 test("a paste of several lines is sent only after Enter", async () => {
   const { io, terminal, settle } = open();
   const answer = terminal.ask("> ", { isMultiline: true });

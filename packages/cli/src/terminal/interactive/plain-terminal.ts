@@ -7,7 +7,7 @@ import { KeyGuard } from "../questions/key-guard.ts";
 import { type KeyEvent, isInterrupt, readKeys } from "../questions/keys.ts";
 import { Dismissed, LineQueue } from "../questions/prompter.ts";
 import { quoteName } from "../questions/server-text.ts";
-import { styleFor } from "../text.ts";
+import { styleFor, wrap } from "../text.ts";
 import { writeExactly, writeText } from "../output.ts";
 import { LineEditor } from "./line-editor.ts";
 import type { ChatTerminal, InputOptions, TerminalOptions } from "./terminal.ts";
@@ -104,8 +104,10 @@ export class PlainTerminal implements ChatTerminal {
     if (options.hasHistory) await this.#questionsAnswered(signal);
     if (signal?.aborted) throw new Dismissed();
     const isMessage = options.hasHistory === true;
-    const answer = this.#read({ prompt, isMessage }, options.isMultiline === true, signal);
-    const question = { prompt, isMessage, answer };
+    const { isTerminal } = this.#io;
+    const shownPrompt = isTerminal.stderr ? wrap(prompt, this.#io.columns() ?? Infinity).join("\n") : prompt;
+    const answer = this.#read({ prompt: shownPrompt, isMessage }, options.isMultiline === true, signal);
+    const question = { prompt: shownPrompt, isMessage, answer };
     this.#open.push(question);
     try {
       return await question.answer;

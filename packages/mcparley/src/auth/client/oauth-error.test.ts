@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { withoutSecrets } from "./oauth-error.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { isLastingRefusal, withoutSecrets } from "./oauth-error.ts";
 
 test("a known secret anywhere in a long text is removed, and white space becomes one space", () => {
   expect(withoutSecrets("a\r\n\u200b\tsecret-1 b", ["secret-1"])).toBe("a [redacted] b");
@@ -12,4 +13,18 @@ test("the start of a secret at the end of the part that is read is not shown", (
   const text = (spaces: number) => `see${" ".repeat(spaces)}https://user:${password}@a.example`;
   expect(withoutSecrets(text(1), [])).toBe("see https://[redacted]@a.example");
   expect(withoutSecrets(text(16_000), [])).not.toMatch(/ppp/);
+});
+
+test.each([
+  ["invalid_grant", true],
+  ["bad_refresh_token", true],
+  ["BadRequest", true],
+  ["bad_verification_code", true],
+  ["token_expired", true],
+  ["bad_gateway", false],
+  ["BadGateway", false],
+  ["slow_down", false],
+])("whether a refusal with the code %s is lasting: %s", (code, isLasting) => {
+  const error = new LocalError("authorization_failed", "Refused.", { data: { status: 400, error: code } });
+  expect(isLastingRefusal(error)).toBe(isLasting);
 });

@@ -100,7 +100,7 @@ export function isFinalRefusal(error: unknown): error is LocalError {
  * Matches error codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and codes of some servers for an expired or
  * revoked token. The codes are compared in small letters and without `_`, because servers write them differently.
  */
-const lastingCode = /^(?:invalid|bad)|^unauthorizedclient$|^unsupportedgranttype$|expired|revoked/;
+const lastingCode = /^(?:invalid|bad(?!gateway))|^unauthorizedclient$|^unsupportedgranttype$|expired|revoked/;
 
 /**
  * Returns whether an authorization server will also refuse a refresh token later. Other refusals can come from a proxy, or from a server

@@ -64,6 +64,13 @@ describe("a token that is refused directly after the sign-in", () => {
     expect(world.visits).toHaveLength(2);
   });
 
+  test("ends two connections that wait for the same sign-in with the same error", async () => {
+    const { world, failure } = refusing();
+    const errors = await Promise.all([failure(), failure()]);
+    for (const { message } of errors) expect(message).toContain("invalid_token (The audience must be notes)");
+    expect(world.visits).toHaveLength(1);
+  });
+
   test("is followed by another sign-in after ten minutes", async () => {
     const { world, clock, failure } = refusing();
     await failure();

@@ -245,7 +245,9 @@ export class ServerAuthorization {
     const discovery = await this.discover(challenge, status, signal);
     const storedToken = await storedTokens(this.#core, discovery).read();
     if (storedToken && storedToken.accessToken !== sentToken) {
-      await this.#adopt(storedToken, "stored");
+      // Another request of this process may have obtained the token. The server may refuse it as well.
+      const isInUse = storedToken.accessToken === this.#token?.accessToken;
+      await this.#adopt(storedToken, isInUse ? this.#origin : "stored");
       return true;
     }
     if (status === 403)

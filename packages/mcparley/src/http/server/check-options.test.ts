@@ -82,7 +82,7 @@ test.each(["port", "host", "hostname", "headersTimeout", "requestTimeout", "keep
   (option) => {
     const message = `use "an option of listen" instead of "${option}"`;
     for (const serve of [toFetch, toNodeHandler])
-      expect(() => serve(server, { [option]: 3000 } as never)).toThrow(message);
+      expect(() => serve(server, { [option]: 3000 })).toThrow(message);
   },
 );
 

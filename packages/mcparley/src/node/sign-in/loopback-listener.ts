@@ -28,7 +28,8 @@ const notExpected = page("Unexpected request", "You can close this window.");
 /** Listens on a port of this machine for one redirect from an authorization server. */
 export class LoopbackListener {
   readonly redirectUri: string;
-  readonly #http: Server;
+  /** One server. Two if the host is `localhost`, which some programs resolve to ::1 only. */
+  readonly #servers: readonly Server[];
   readonly #expectedUrl: URL;
   readonly #sockets = new Set<Socket>();
   #expectedRedirect: { readonly state: string | undefined; take(url: URL): void } | undefined;
@@ -38,32 +39,31 @@ export class LoopbackListener {
    * (RFC 8252, 7.3). Otherwise listens on any free port of 127.0.0.1.
    */
   static async open(previous: string | undefined): Promise<LoopbackListener> {
-    const http = createServer({ maxHeaderSize, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 });
     const [, origin = "", port, path = ""] = loopbackUri.exec(previous ?? "") ?? [];
     const isUsable = origin !== "" && (port === undefined || (Number(port) >= 1024 && Number(port) <= 65_535));
     if (isUsable) {
       try {
-        await listen(http, origin, Number(port ?? 0));
-        return new LoopbackListener(http, origin, path);
+        return new LoopbackListener(await listenAt(origin, Number(port ?? 0)), origin, path);
       } catch {
         // The port is not free, or this machine has no such address.
       }
     }
-    await listen(http, defaultOrigin, 0);
-    return new LoopbackListener(http, defaultOrigin, defaultPath);
+    return new LoopbackListener(await listenAt(defaultOrigin, 0), defaultOrigin, defaultPath);
   }
 
-  private constructor(http: Server, origin: string, path: string) {
-    this.#http = http;
-    this.redirectUri = `${origin}:${(http.address() as AddressInfo).port}${path}`;
+  private constructor(servers: readonly Server[], origin: string, path: string) {
+    this.#servers = servers;
+    this.redirectUri = `${origin}:${portOf(servers[0]!)}${path}`;
     this.#expectedUrl = new URL(this.redirectUri);
-    http.on("request", (request, response) => this.#answer(request, response));
-    http.on("connection", (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
-    });
-    // Browsers open connections without sending a request, and abort some of them.
-    http.on("clientError", (_error, socket) => socket.destroy());
+    for (const http of servers) {
+      http.on("request", (request, response) => this.#answer(request, response));
+      http.on("connection", (socket: Socket) => {
+        this.#sockets.add(socket);
+        socket.once("close", () => this.#sockets.delete(socket));
+      });
+      // Browsers open connections without sending a request, and abort some of them.
+      http.on("clientError", (_error, socket) => socket.destroy());
+    }
   }
 
   /**
@@ -84,12 +84,12 @@ export class LoopbackListener {
   /** Stops listening, and sends the responses that were written. */
   async close(): Promise<void> {
     this.#expectedRedirect = undefined;
-    if (!this.#http.listening) return;
-    await new Promise<void>((resolve) => {
-      this.#http.close(() => resolve());
-      // Browsers open connections for requests that they never send.
-      for (const socket of this.#sockets) socket.destroySoon();
-    });
+    const closing = this.#servers
+      .filter((http) => http.listening)
+      .map((http) => new Promise<void>((resolve) => void http.close(() => resolve())));
+    // Browsers open connections for requests that they never send.
+    for (const socket of this.#sockets) socket.destroySoon();
+    await Promise.all(closing);
   }
 
   #answer({ method, url = "", headers: { host: requestedHost } }: IncomingMessage, response: ServerResponse): void {
@@ -114,12 +114,32 @@ function matches({ searchParams }: URL, expectedState: string | undefined): bool
   return expectedState === undefined || state === expectedState;
 }
 
-async function listen(http: Server, origin: string, port: number): Promise<void> {
-  // Browsers that resolve localhost to ::1 try 127.0.0.1 next.
-  const host = origin.includes("[::1]") ? "::1" : "127.0.0.1";
+/** Listens at the addresses of an origin. Rejects if another program listens at one of them, because it could receive the redirect. */
+async function listenAt(origin: string, port: number): Promise<Server[]> {
+  if (origin.includes("[::1]")) return [await listen("::1", port)];
+  const http = await listen("127.0.0.1", port);
+  if (!origin.endsWith("localhost")) return [http];
+  try {
+    return [http, await listen("::1", portOf(http))];
+  } catch (error) {
+    const { code } = (error as { cause: NodeJS.ErrnoException }).cause;
+    // A machine without IPv6 has no such address.
+    if (code !== "EADDRINUSE") return [http];
+    http.close();
+    throw error;
+  }
+}
+
+async function listen(host: string, port: number): Promise<Server> {
+  const http = createServer({ maxHeaderSize, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 });
   http.listen({ port, host, exclusive: true });
   await once(http, "listening").catch((cause: Error) => {
     const message = `Cannot listen on a port of ${host} for the redirect from the browser: ${cause.message}`;
     throw new LocalError("address_unavailable", message, { cause });
   });
+  return http;
+}
+
+function portOf(http: Server): number {
+  return (http.address() as AddressInfo).port;
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { type Socket, connect } from "node:net";
+import { type AddressInfo, type Socket, connect, createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SignInAttempt } from "../../auth/client/sign-in.ts";
@@ -9,6 +10,7 @@ import { type LoopbackSignInOptions, loopbackSignIn } from "./loopback-sign-in.t
 
 const never = new AbortController().signal;
 const authorizationUrl = new URL("https://issuer.example/authorize?state=s1&client_id=c");
+const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === "::1"));
 let attempts: SignInAttempt[];
 
 beforeEach(() => {
@@ -169,6 +171,33 @@ describe("a registered redirect URI of this machine", () => {
     expect((await get(`${target.href}?code=c&state=s1`, { host })).status).toBe(200);
     expect((await visit).href).toBe(`${new URL(registered).href}?code=c&state=s1`);
   });
+
+  test.each(hasIpv6 ? ["127.0.0.1", "[::1]"] : ["127.0.0.1"])(
+    "with the name localhost is received at %s",
+    async (address) => {
+      const attempt = await prepare({}, "http://localhost/callback");
+      const visit = attempt.visit(authorizationUrl, never);
+      const { port, host } = new URL(attempt.redirectUri);
+      const { status } = await get(`http://${address}:${port}/callback?code=c&state=s1`, { host });
+      expect(status).toBe(200);
+      expect((await visit).href).toBe(`http://localhost:${port}/callback?code=c&state=s1`);
+      await attempt.close();
+      await expect(get(`http://${address}:${port}/callback?code=c&state=s1`)).rejects.toThrow("ECONNREFUSED");
+    },
+  );
+
+  test.each(hasIpv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1"])(
+    "with the name localhost is not used if another program listens at %s",
+    async (address) => {
+      const other = createServer().listen(0, address);
+      await once(other, "listening");
+      const { port } = other.address() as AddressInfo;
+      const { redirectUri } = await prepare({}, `http://localhost:${port}/callback`);
+      expect(redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+      expect(new URL(redirectUri).port).not.toBe(String(port));
+      other.close();
+    },
+  );
 
   test.each([["http://127.0.0.1/callback"], ["http://localhost/a"], ["http://127.0.0.1"]])(
     "without a port gets a free port: %s",

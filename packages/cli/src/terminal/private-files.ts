@@ -4,7 +4,7 @@ import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, writeFi
 import path from "node:path";
 import { untrustedAccess } from "@mcparley/internal/file-access";
 import { flushFolder } from "@mcparley/internal/flush-folder";
-import { UsageError } from "../../terminal/io.ts";
+import { UsageError } from "./io.ts";
 
 /** The id of the user that must own files. Undefined on Windows, which has no such owners and modes. */
 const user = process.getuid?.();

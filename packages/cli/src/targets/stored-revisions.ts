@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { isObject } from "@mcparley/internal/is-object";
-import type { Target } from "../../targets/target.ts";
-import type { CommandIo } from "../../terminal/io.ts";
-import { stateFolder } from "../../terminal/user-folders.ts";
-import { makePrivateFolder, readPrivateFile, replaceFile } from "../history/private-files.ts";
+import type { Target } from "./target.ts";
+import type { CommandIo } from "../terminal/io.ts";
+import { stateFolder } from "../terminal/user-folders.ts";
+import { makePrivateFolder, readPrivateFile, replaceFile } from "../terminal/private-files.ts";
 
 type Surroundings = Pick<CommandIo, "env" | "platform">;
 
