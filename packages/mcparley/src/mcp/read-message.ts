@@ -5,25 +5,20 @@ import { isCustom } from "./custom-notifications.ts";
  * The place of members: an object of MCP, `_meta`, an object with members of authors, capabilities, or input requests and their
  * responses, whose keys belong to authors. Nothing in a value of an author is changed.
  */
-type Place = "object" | "metadata" | "settings" | "capabilities" | "inputs" | "author";
+type Place = keyof typeof namesByPlace | "object";
 
-/** The place of the members of a value, by its name. Other values are objects of MCP. */
-const places: ReadonlyMap<string, Place> = new Map([
-  ["_meta", "metadata"],
-  ["experimental", "settings"],
-  ["extensions", "settings"],
-  ["capabilities", "capabilities"],
-  ["io.modelcontextprotocol/clientCapabilities", "capabilities"],
-  ["inputRequests", "inputs"],
-  ["inputResponses", "inputs"],
-  ["input", "author"],
-  ["inputSchema", "author"],
-  ["outputSchema", "author"],
-  ["structuredContent", "author"],
-  ["metadata", "author"],
-  ["data", "author"],
-  ["arguments", "author"],
-]);
+/** The names of the values whose members have a place. Other values are objects of MCP. */
+const namesByPlace = {
+  metadata: "_meta",
+  settings: "experimental extensions",
+  capabilities: "capabilities io.modelcontextprotocol/clientCapabilities",
+  inputs: "inputRequests inputResponses",
+  author: "input inputSchema outputSchema structuredContent metadata data arguments",
+} as const;
+
+const places: ReadonlyMap<string, Place> = new Map(
+  Object.entries(namesByPlace).flatMap(([place, names]) => names.split(" ").map((name) => [name, place as Place])),
+);
 /** The members of `_meta` that belong to MCP. In each other one, null is a value of its author. */
 const ownMetadata = /^(progressToken|traceparent|tracestate|baggage|ui(\/resourceUri)?)$|^io\.modelcontextprotocol\//;
 /** The members in which null is a value: any JSON, the constant of a schema, and the lifetime of a task that has no end. */
