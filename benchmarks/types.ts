@@ -8,6 +8,8 @@ export interface ServerSettings {
   hasChange?: boolean;
   /** The number of tools: `echo`, `add`, then those of `content.mjs`. */
   tools: number;
+  /** The program that runs the server. Default: this Node. */
+  runtime?: string;
 }
 
 export type Mode = "stateless" | "session" | "modern";

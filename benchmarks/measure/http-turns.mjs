@@ -43,7 +43,13 @@ export function loadProgram(name) {
 /** Starts a server that is asked over HTTP. @param {Implementation} implementation @param {ServerSettings} settings @param {string} peers */
 export async function startServer(implementation, settings, peers) {
   const file = programOf(implementation, peers);
-  const program = new Program({ side: "server", file, args: [JSON.stringify(settings)], isProbed: true });
+  const program = new Program({
+    side: "server",
+    file,
+    args: [JSON.stringify(settings)],
+    node: settings.runtime,
+    isProbed: true,
+  });
   try {
     const url = new URL(await program.firstLine());
     return { program, port: Number(url.port) };

@@ -16,7 +16,7 @@ const lastWords = 2_000;
  * @property {Side} side
  * @property {string} file
  * @property {readonly string[]} args
- * @property {string} [node] the Node that runs it; default: this one
+ * @property {string | undefined} [node] the Node or other runtime that runs it; default: this one
  * @property {boolean} [isProbed] whether its resource usage can be requested
  * @property {"pipe" | "ignore"} [input]
  */

@@ -1,4 +1,5 @@
 // @ts-check
+import { bunWorkloads } from "./bun.mjs";
 import { clientWorkloads } from "./clients.mjs";
 import { commandWorkloads } from "./commands.mjs";
 import { hostWorkloads } from "./hosts.mjs";
@@ -17,6 +18,7 @@ import { validationWorkloads } from "./validation.mjs";
 export function allWorkloads(plan) {
   const makers = [
     httpWorkloads,
+    bunWorkloads,
     toolsWorkloads,
     sessionWorkloads,
     stdioWorkloads,

@@ -1,4 +1,4 @@
 // @ts-check
 import { settings } from "../../settings.mjs";
 
-await import(settings.way === "http" ? "./http.mjs" : "./stdio.mjs");
+await import(settings.way === "http" ? ("Bun" in globalThis ? "./bun.mjs" : "./http.mjs") : "./stdio.mjs");

@@ -13,6 +13,7 @@ import {
   toolNames,
 } from "../../content.mjs";
 import { settings } from "../../settings.mjs";
+import { serveOnBun } from "../serve-on-bun.mjs";
 
 const echo = tool({
   description: "Says what it is told.",
@@ -68,7 +69,10 @@ const server = createServer({
   },
 });
 
-if (settings.way === "http") {
+if (settings.way === "http" && "Bun" in globalThis) {
+  const { toFetch } = await import("mcparley/http");
+  serveOnBun(toFetch(server, { path: "/mcp", sessions: settings.mode === "session" }).fetch);
+} else if (settings.way === "http") {
   const { listen } = await import("mcparley/node");
   const { url } = await listen(server, { port: 0, sessions: settings.mode === "session" });
   process.stdout.write(`${url}\n`);

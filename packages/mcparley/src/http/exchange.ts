@@ -97,7 +97,7 @@ export interface HttpExchange extends HttpRequestHead, RequestSource {
   readonly parsedBody: unknown;
   /** The share of the request in the limits of the endpoint. The adapter releases it after the response or a disconnect. */
   held: Held | undefined;
-  /** Set by the endpoint, if its adapter notes bodies that clients do not read. */
+  /** Counts the bodies that clients do not read. Set by the endpoint. */
   readers?: ReplyReaders | undefined;
   /** The key of the caller for the limits of one caller. Set with `readers`. */
   caller?: string;

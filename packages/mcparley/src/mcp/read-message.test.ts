@@ -8,7 +8,7 @@ import type { JsonObject } from "../rpc/messages.ts";
 import { createServer } from "../server/create-server.ts";
 import { prompt, resource, tool } from "../server/definition.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../testing/peer-transports.ts";
-import { readMessage, resultReader } from "./read-message.ts";
+import { readMessage, readResult } from "./read-message.ts";
 import { revisions } from "./revisions/index.ts";
 
 const versions = revisions.map(({ version }) => version);
@@ -90,7 +90,7 @@ test.each<[string, JsonObject, JsonObject]>([
   const copy = structuredClone(params);
   expect(paramsOf("tools/call", params)).toEqual(expected);
   expect(params).toEqual(copy);
-  expect(resultReader("tools/list")?.(params)).toEqual(expected);
+  expect(readResult("tools/list", params)).toEqual(expected);
 });
 
 test.each<[string, JsonObject]>([
@@ -136,13 +136,13 @@ test.each<[string, JsonObject]>([
   ["items of lists", { values: [null, "a"], empty: [], contents: [] }],
 ])("null and empty arrays are not changed in %s", (_, params) => {
   expect(paramsOf("tools/call", params)).toBe(params);
-  expect(resultReader("tools/call")?.(params)).toBe(params);
+  expect(readResult("tools/call", params)).toBe(params);
 });
 
 test("params and results of methods that MCP does not define are not changed", () => {
   const params = { a: null, _meta: null };
   expect(paramsOf("com.example/search", params)).toBe(params);
-  expect(resultReader("notes/search")).toBeUndefined();
+  expect(readResult("notes/search", params)).toBe(params);
 });
 
 test("an object without null is not copied", () => {

@@ -63,8 +63,8 @@ export function moveStructuredContent(result: CallToolResult): CallToolResult {
 
 /** Returns a result with the structured content that `moveStructuredContent` moved. */
 export function restoreStructuredContent(result: CallToolResult): CallToolResult {
+  if (!isObject(result._meta) || !Object.hasOwn(result._meta, structuredContentKey)) return result;
   const { _meta, ...otherMembers } = result;
-  if (!isObject(_meta) || !Object.hasOwn(_meta, structuredContentKey)) return result;
   const { [structuredContentKey]: structuredContent, ...meta } = _meta;
   return { structuredContent, ...otherMembers, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
 }

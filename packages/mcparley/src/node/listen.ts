@@ -5,13 +5,12 @@ import { readAuth } from "../http/server/auth-list.ts";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
-import { UnreadReplies } from "../http/server/unread-replies.ts";
+import { SharedTimer } from "../http/server/open-exchanges.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { encodeLarge } from "../rpc/encode-large.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
 import { destroyWhenSent } from "./body-writer.ts";
 import { NodeExchange } from "./node-exchange.ts";
-import { SharedTimer } from "./shared-timer.ts";
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
@@ -79,11 +78,7 @@ export async function listen(
   // `process.env.PORT` is a text, which JavaScript can pass.
   if (!/^\d{1,5}$/.test(String(port)) || port > 65_535)
     throw new LocalError("invalid_definition", `"port" must be a whole number from 0 to 65535; got ${String(port)}.`);
-  const endpoint = new Endpoint(
-    core,
-    { ...options, path },
-    { boundHost: host, Open: SharedTimer, Unread: UnreadReplies, encodeLarge },
-  );
+  const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer, encodeLarge });
   const health = healthOption && makeHealth(endpoint, healthOption);
   const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);

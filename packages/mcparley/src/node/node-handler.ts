@@ -5,11 +5,10 @@ import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { readRoutes } from "../http/server/read-request.ts";
-import { UnreadReplies } from "../http/server/unread-replies.ts";
+import { SharedTimer } from "../http/server/open-exchanges.ts";
 import { encodeLarge } from "../rpc/encode-large.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
 import { NodeExchange, type NodeResponse } from "./node-exchange.ts";
-import { SharedTimer } from "./shared-timer.ts";
 import type { NodeRequest } from "./read-body.ts";
 
 /** Answers requests of a server of `node:http` or `node:http2`, or of a framework that is based on one. */
@@ -48,7 +47,7 @@ type NextFunction = (error?: any) => void;
  * ```
  */
 export function toNodeHandler(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): NodeHandler {
-  const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer, Unread: UnreadReplies, encodeLarge });
+  const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer, encodeLarge });
   void endpoint.convertWhenIdle();
   const { health: healthOption = false, auth } = options;
   const health = healthOption && makeHealth(endpoint, healthOption);

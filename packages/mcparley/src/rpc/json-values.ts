@@ -71,7 +71,9 @@ function copyOf(value: unknown, name: string | number, depth: number): unknown {
     return items;
   }
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(json)) {
+  // Object.keys would allocate a list.
+  for (const key in json) {
+    if (!Object.hasOwn(json, key)) continue;
     const value = copyOf((json as Readonly<Record<string, unknown>>)[key], key, depth + 1);
     // An assignment would set the prototype.
     if (key === "__proto__")

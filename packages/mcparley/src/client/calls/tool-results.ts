@@ -10,14 +10,14 @@ import { type CallToolResult, restoreStructuredContent } from "../../mcp/tools.t
  * Structured content that is null is absent, unless it can be the value: `hasSchema`, or nothing else is in the result.
  */
 export function readToolResult(answer: JsonObject, hasSchema = false): CallToolResult {
-  const { structuredContent, ...otherMembers } = answer;
-  const isAbsent = structuredContent === null && !hasSchema && !isNullContent(answer.content);
-  const result: JsonObject = isAbsent ? otherMembers : answer;
-  const content = result.content ?? [];
+  const content = answer.content ?? [];
   const blocks = Array.isArray(content)
     ? content
     : [typeof content === "string" ? { type: "text", text: content } : content];
-  return restoreStructuredContent({ ...result, content: blocks as ContentBlock[] });
+  const result: JsonObject & { content: ContentBlock[] } = { ...answer, content: blocks as ContentBlock[] };
+  if (answer.structuredContent === null && !hasSchema && !isNullContent(answer.content))
+    delete result.structuredContent;
+  return restoreStructuredContent(result);
 }
 
 /** Returns whether content is what a server sends beside structured content that is null: its JSON as text, or nothing. */

@@ -16,7 +16,7 @@ import {
 import type { Envelope, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { checkBudget } from "../../schema/budget.ts";
-import { readMessage, resultReader } from "../../mcp/read-message.ts";
+import { readMessage, readResult } from "../../mcp/read-message.ts";
 
 /** The requests of the server on one connection that have no answer yet. */
 export interface IncomingRequests {
@@ -156,7 +156,6 @@ export class ClientConnection {
     this.#issuedIds = id + 1;
     options.onId?.(id);
     const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
-    const readResult = this.#resultReader(method, what);
     const wait = {
       what,
       idleTimeout,
@@ -167,7 +166,7 @@ export class ClientConnection {
       onProgress,
       onPaused,
       onAbandoned,
-      readResult,
+      readResult: (result: JsonObject) => readWithinLimits(method, what, result),
     };
     const answer = this.#outbound.wait(id, wait);
     if (signal?.aborted) return answer;
@@ -180,19 +179,6 @@ export class ClientConnection {
       fail(error);
     }
     return answer;
-  }
-
-  /**
-   * Returns the function that reads a result. It throws `too_large` for one with too many levels, because they exhaust the stack of
-   * its readers. The entries of lists are read one by one, so that one of them does not take away the others.
-   */
-  #resultReader(method: string, what: string): (result: JsonObject) => JsonObject {
-    const read = resultReader(method);
-    return (result) => {
-      const error = method.endsWith("/list") ? undefined : limitError(result, `${what}: the result`);
-      if (error) throw error;
-      return read?.(result) ?? result;
-    };
   }
 
   /** Sets the requests of the server that are answered. Undefined if the server may send none. */
@@ -244,8 +230,9 @@ export class ClientConnection {
     const classification = readMessage(value);
     if (classification.kind === "notification" || classification.kind === "request") {
       const { method, params } = classification.message;
-      const error = limitError(params, `${method.slice(0, 200)} of the server`);
-      if (error) return this.#refuse(classification.message, error);
+      const excess = checkBudget(params, limits);
+      if (excess !== undefined)
+        return this.#refuse(classification.message, tooLarge(`${method.slice(0, 200)} of the server`, excess));
     }
     switch (classification.kind) {
       case "response":
@@ -273,7 +260,7 @@ export class ClientConnection {
 
   #settle(response: JsonRpcResponse): void {
     const { id } = response;
-    if (isFailure(response) && limitError(response.error.data, "")) delete response.error.data;
+    if (isFailure(response) && checkBudget(response.error.data, limits)) delete response.error.data;
     if (this.#outbound.settle(response)) return;
     if (id !== undefined && this.#abandoned.delete(id)) return;
     const detail = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
@@ -357,12 +344,21 @@ export class ClientConnection {
   }
 }
 
-/** Maximum number of levels of a value of a server. More levels exhaust the stack of its readers. */
-const MAX_LEVELS = 1_000;
+/** The levels of a value of a server are limited, because more would exhaust the stack of its readers. */
+const limits = { depth: 1_000, elements: Infinity };
 
-function limitError(value: unknown, what: string): LocalError | undefined {
-  const excess = checkBudget(value, { depth: MAX_LEVELS, elements: Infinity });
-  return excess === undefined ? undefined : new LocalError("too_large", `${what} was not read. ${excess}`);
+/**
+ * Reads a result. Throws `too_large` for one with too many levels. The entries of lists are read one by one, so that one of them does not
+ * take away the others.
+ */
+function readWithinLimits(method: string, what: string, result: JsonObject): JsonObject {
+  const excess = method.endsWith("/list") ? undefined : checkBudget(result, limits);
+  if (excess !== undefined) throw tooLarge(`${what}: the result`, excess);
+  return readResult(method, result);
+}
+
+function tooLarge(what: string, excess: string): LocalError {
+  return new LocalError("too_large", `${what} was not read. ${excess}`);
 }
 
 function sessionReplaced(): LocalError {

@@ -1,10 +1,10 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf } from "mcparley-tests/support/raw-http.ts";
-import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
-import { FetchExchange } from "./fetch-exchange.ts";
+import type { Context } from "../../server/core/context.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { toFetch } from "./to-fetch.ts";
 
 const size = tool({ input: { type: "object" }, call: ({ text }) => String((text as string).length) });
@@ -126,15 +126,92 @@ test("sends keep-alives in a request after the platform has ended the timers of 
   expect(clock.pending).toBe(0);
 });
 
-test("aborts a stream when more than 64 MiB wait in it", async () => {
-  const exchange = new FetchExchange(new Request("http://localhost/"));
-  const stream = exchange.stream(200, {});
-  const { body } = await exchange.response;
-  const megabyte = "x".repeat(1_048_576);
-  for (let count = 0; count < 64; count++) stream.write(megabyte);
-  stream.write("x");
-  expect(exchange.closed).toBe(false);
-  stream.write("x");
-  expect(exchange.closed).toBe(true);
-  await expect(body!.getReader().read()).rejects.toThrow("The response was aborted.");
+describe("a stream that its client does not read", () => {
+  const unread = 1_000_000;
+  /** Opens the stream of a call. `write` sends a log message with a text of this size. */
+  async function openStream(): Promise<{
+    clock: FakeClock;
+    reports: string[];
+    aborted: () => boolean;
+    write: (bytes: number) => void;
+    finish: () => Promise<void>;
+    reader: ReadableStreamDefaultReader<Uint8Array>;
+  }> {
+    const clock = fakeClock(1_000_000);
+    const reports: string[] = [];
+    const work = gate();
+    let context!: Context;
+    const call = (_: unknown, ctx: Context): Promise<unknown> => {
+      context = ctx;
+      return work.call();
+    };
+    const stream = createServer({
+      name: "test",
+      version: "1.0.0",
+      tools: { stream: tool({ call }) },
+      clock,
+      limits: { unread },
+      onError: (error) => void reports.push((error as Error).message),
+    });
+    const params = { name: "stream", _meta: { ...metaOf(), "io.modelcontextprotocol/logLevel": "debug" } };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const { fetch } = toFetch(stream);
+    const answering = fetch(post("http://localhost/", body, { headers: { ...headers, "mcp-name": "stream" } }));
+    await work.entered;
+    const write = (bytes: number): void => context.log.info("x".repeat(bytes));
+    write(1);
+    const reader = (await answering).body!.getReader();
+    const finish = async (): Promise<void> => {
+      work.open("done");
+      await flushPromises();
+    };
+    return { clock, reports, aborted: () => context.signal.aborted, write, finish, reader };
+  }
+
+  test("may let a quarter of limits.unread wait behind the first event, and is aborted and reported with more", async () => {
+    const { reports, aborted, write, reader } = await openStream();
+    write(unread);
+    write(1);
+    expect(aborted()).toBe(true);
+    expect(reports).toEqual([expect.stringContaining("bytes wait for it (limits.unread)")]);
+    await expect(reader.read()).rejects.toThrow("The response was aborted.");
+  });
+
+  test("stays open if less than a quarter waits", async () => {
+    const { reports, aborted, write, finish, reader } = await openStream();
+    for (let count = 0; count < 12; count++) write(20_000);
+    expect(aborted()).toBe(false);
+    await finish();
+    let bytes = 0;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) bytes += part.value.length;
+    expect(bytes).toBeGreaterThan(240_000);
+    expect(reports).toEqual([]);
+  });
+
+  test("is aborted and reported if it is not read for the read timeout, also after its last event", async () => {
+    const { clock, reports, write, finish, reader } = await openStream();
+    write(20_000);
+    await finish();
+    await clock.advance(59_000);
+    expect(reports).toEqual([]);
+    await clock.advance(2_000);
+    expect(reports).toEqual([expect.stringContaining("it has read nothing for 60000 ms (readTimeout)")]);
+    await expect(reader.read()).rejects.toThrow("The response was aborted.");
+    expect(clock.pending).toBe(0);
+  });
+
+  test("stays open if it is read in parts, and is forgotten when it was read or cancelled", async () => {
+    const { clock, reports, write, finish, reader } = await openStream();
+    for (let count = 0; count < 4; count++) write(20_000);
+    for (let count = 0; count < 4; count++) {
+      await clock.advance(50_000);
+      await reader.read();
+    }
+    await finish();
+    await clock.advance(50_000);
+    await reader.cancel();
+    await clock.advance(1_000_000);
+    expect(reports).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
 });

@@ -4,16 +4,18 @@ import type {
   Held,
   Platform,
   ReadLimits,
+  ReplyReaders,
   RequestOptions,
   ResponseBody,
   ResponseHeaders,
   ResponseStream,
+  UnreadBody,
 } from "../exchange.ts";
 import type { Principal } from "../../server/core/context.ts";
 import { bodyWasRead, notUtf8, tooLarge } from "../server/refusal.ts";
 
-/** Maximum bytes that wait in a stream, because its platform does not read them. If more wait, the next event aborts the stream. */
-const maxBacklog = 64 * 1024 * 1024;
+/** Unread bytes of a stream from which on it is noted. A platform reads fewer bytes after the end of the turn. */
+const smallBacklog = 16_384;
 
 /** The second parameter that `Bun.serve` passes to its `fetch`. Only this runtime has the method. */
 interface BunServer {
@@ -21,28 +23,33 @@ interface BunServer {
 }
 
 /** An exchange on web `Request` and `Response`. */
-export class FetchExchange implements HttpExchange {
+export class FetchExchange implements HttpExchange, UnreadBody {
   readonly address: undefined;
   readonly network: undefined;
   held: Held | undefined;
+  readers: ReplyReaders | undefined;
+  caller = "";
+  backlog = 0;
   /** Settles once the head of the response is known. */
   readonly response: Promise<Response>;
   readonly #request: Request;
   readonly #options: RequestOptions & Platform & BunServer;
   readonly #platform: Platform;
-  readonly #signal: AbortSignal;
   readonly #url: string;
   readonly path: string;
   #answer!: (response: Response) => void;
   #extra: ResponseHeaders | undefined;
   #onGone: (() => void) | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #writtenBytes = 0;
+  /** Bytes that the platform had read at the last call of `hasRead`. */
+  #readBytes = 0;
   #state: "open" | "streaming" | "done" = "open";
 
   constructor(request: Request, options?: (RequestOptions & Platform) | null, platform?: Platform) {
     this.#request = request;
     this.#options = options ?? {};
     this.#platform = platform ?? this.#options;
-    this.#signal = request.signal;
     this.#url = request.url;
     this.path = pathOf(this.#url);
     this.response = new Promise((resolve) => {
@@ -80,7 +87,12 @@ export class FetchExchange implements HttpExchange {
   }
 
   get closed(): boolean {
-    return this.#state === "done" || this.#signal.aborted;
+    // Bun makes a signal when it is accessed. Until the reply is awaited, a body that cannot be read shows a disconnect as well.
+    return this.#state === "done" || ((this.#onGone !== undefined || !this.#isBun) && this.#request.signal.aborted);
+  }
+
+  get #isBun(): boolean {
+    return typeof this.#options.requestIP === "function";
   }
 
   header(name: string): string | undefined {
@@ -89,42 +101,54 @@ export class FetchExchange implements HttpExchange {
     return value ?? (name === "host" ? new URL(this.#url).host : undefined);
   }
 
-  async readText({ maxBytes, startTimeout }: ReadLimits): Promise<string> {
-    const declaredLength = this.header("content-length");
-    if (Number(declaredLength ?? 0) > maxBytes) throw tooLarge(maxBytes);
-    if (this.#request.bodyUsed) throw bodyWasRead();
-    // `Bun.serve` has checked that the body has its declared length. It makes a stream for a body that is read in chunks, which takes a
-    // quarter of a request.
-    const isWhole = declaredLength !== undefined && typeof this.#options.requestIP === "function";
-    const body = isWhole ? undefined : this.#request.body?.getReader();
-    if (!isWhole && !body) return "";
+  readText({ maxBytes, startTimeout }: ReadLimits): Promise<string> {
     return new Promise((resolve, reject) => {
-      const fail = (error: Error): void => {
+      const declaredLength = this.header("content-length");
+      if (Number(declaredLength ?? 0) > maxBytes) throw tooLarge(maxBytes);
+      if (this.#request.bodyUsed) throw bodyWasRead();
+      // `Bun.serve` has checked that the body has its declared length. It makes a stream for a body that is read in chunks, which takes a
+      // quarter of a request.
+      const isWhole = declaredLength !== undefined && this.#isBun;
+      const reader = isWhole ? undefined : this.#request.body?.getReader();
+      if (!isWhole && !reader) return resolve("");
+      const settle = (readBody: () => string): void => {
         stopTimeout();
-        void body?.cancel().catch(() => {});
-        reject(error);
+        try {
+          resolve(readBody());
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
+      const fail = (error: Error): void => {
+        void reader?.cancel().catch(() => {});
+        settle(() => {
+          throw error;
+        });
       };
       const stopTimeout = startTimeout(fail);
-      (body ? this.#readChunks(body, maxBytes) : this.#readWhole()).then((text) => {
-        stopTimeout();
-        resolve(text);
-      }, fail);
+      if (reader) this.#readChunks(reader, maxBytes).then((chunks) => settle(() => decode(chunks)), fail);
+      else
+        this.#request.arrayBuffer().then(
+          (bytes) => settle(() => this.#decodeWhole(bytes)),
+          (cause) => fail(closedEarly(cause)),
+        );
     });
   }
 
-  async #readWhole(): Promise<string> {
-    const bytes = await this.#request.arrayBuffer().catch(closedEarly);
+  #decodeWhole(bytes: ArrayBuffer): string {
     const error = this.held?.grow(bytes.byteLength);
     if (error) throw error;
     return decode([new Uint8Array(bytes)]);
   }
 
-  async #readChunks(body: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number): Promise<string> {
+  async #readChunks(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number): Promise<Uint8Array[]> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (;;) {
-      const { done, value } = await body.read().catch(closedEarly);
-      if (done) return decode(chunks);
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw closedEarly(cause);
+      });
+      if (done) return chunks;
       size += value.length;
       const error = size > maxBytes ? tooLarge(maxBytes) : this.held?.grow(size);
       if (error) throw error;
@@ -151,7 +175,7 @@ export class FetchExchange implements HttpExchange {
     const body = new ReadableStream<Uint8Array>(
       {
         start: (streamController) => {
-          controller = streamController;
+          controller = this.#controller = streamController;
         },
         cancel: () => this.#disconnect(),
       },
@@ -164,33 +188,50 @@ export class FetchExchange implements HttpExchange {
     const whileOpen = (act: () => void): void => {
       if (this.#state === "streaming") act();
     };
-    const destroy = (): void => {
-      controller.error(new LocalError("closed", "The response was aborted."));
-      this.#disconnect();
-    };
     return {
       write: (chunk) =>
         whileOpen(() => {
-          if ((controller.desiredSize ?? 0) < -maxBacklog) destroy();
-          else controller.enqueue(encoder.encode(chunk));
+          const bytes = encoder.encode(chunk);
+          this.backlog = this.unread;
+          this.#writtenBytes += bytes.length;
+          controller.enqueue(bytes);
+          if (this.unread >= smallBacklog) this.readers?.note(this, this.caller);
         }),
       end: () =>
         whileOpen(() => {
           this.#end();
           controller.close();
         }),
-      destroy: () => whileOpen(destroy),
+      destroy: () => whileOpen(() => this.destroy()),
     };
+  }
+
+  get unread(): number {
+    return -(this.#controller?.desiredSize ?? 0);
+  }
+
+  hasRead(): boolean {
+    const readBytes = this.#writtenBytes - this.unread;
+    const isRead = readBytes > this.#readBytes;
+    this.#readBytes = readBytes;
+    return isRead;
+  }
+
+  destroy(): void {
+    this.#controller?.error(new LocalError("closed", "The response was aborted."));
+    this.#disconnect();
   }
 
   onGone(listener: () => void): void {
     // Most requests are answered without waiting, so few need a listener.
-    if (!this.#onGone) this.#signal.addEventListener("abort", () => this.#disconnect(), { once: true });
+    const { signal } = this.#request;
+    if (!this.#onGone) signal.addEventListener("abort", () => this.#disconnect(), { once: true });
     this.#onGone = listener;
-    if (this.#signal.aborted) this.#disconnect();
+    if (signal.aborted) this.#disconnect();
   }
 
   #disconnect(): void {
+    this.readers?.remove(this);
     if (this.#state === "done") return;
     this.#end();
     this.#onGone?.();
@@ -209,8 +250,8 @@ function pathOf(url: string): string {
   return start === -1 || (end !== -1 && end < start) ? "/" : url.slice(start, end === -1 ? undefined : end);
 }
 
-function closedEarly(cause: unknown): never {
-  throw new LocalError("closed", "The client closed the connection before the end of its request.", { cause });
+function closedEarly(cause: unknown): LocalError {
+  return new LocalError("closed", "The client closed the connection before the end of its request.", { cause });
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

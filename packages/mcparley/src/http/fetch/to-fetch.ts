@@ -1,6 +1,7 @@
 import { type Server, coreOf } from "../../server/create-server.ts";
 import { Endpoint } from "../server/endpoint.ts";
 import { makeHealth } from "../server/health.ts";
+import { SharedTimer } from "../server/open-exchanges.ts";
 import type { Platform, RequestOptions } from "../exchange.ts";
 import { FetchExchange } from "./fetch-exchange.ts";
 import type { HttpOptions } from "../server/options.ts";
@@ -46,18 +47,15 @@ export interface FetchHandler {
  * ```
  */
 export function toFetch(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): FetchHandler {
-  const endpoint = new Endpoint(coreOf(server), options);
+  const endpoint = new Endpoint(coreOf(server), options, "Bun" in globalThis ? { Open: SharedTimer } : {});
   const { health } = options;
   const answerHealthCheck = health ? makeHealth(endpoint, health) : undefined;
-  const answer = async (exchange: FetchExchange): Promise<void> => {
-    if (!answerHealthCheck?.(exchange)) await endpoint.handle(exchange);
-  };
   return {
     // The environment of Workers can be of any type.
     fetch(request: Request, options?: any, platform?: Platform) {
       const exchange = new FetchExchange(request, options, platform);
       // A legacy call continues after its client has disconnected.
-      exchange.waitUntil(answer(exchange));
+      if (!answerHealthCheck?.(exchange)) exchange.waitUntil(endpoint.handle(exchange));
       return exchange.response;
     },
     drain: () => endpoint.drain(),

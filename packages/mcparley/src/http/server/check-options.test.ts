@@ -81,8 +81,7 @@ test.each(["port", "host", "hostname", "headersTimeout", "requestTimeout", "keep
   "the option %s belongs to listen",
   (option) => {
     const message = `use "an option of listen" instead of "${option}"`;
-    for (const serve of [toFetch, toNodeHandler])
-      expect(() => serve(server, { [option]: 3000 })).toThrow(message);
+    for (const serve of [toFetch, toNodeHandler]) expect(() => serve(server, { [option]: 3000 })).toThrow(message);
   },
 );
 

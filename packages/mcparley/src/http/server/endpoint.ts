@@ -22,7 +22,7 @@ import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAcceptable, notAllowed, refuse, refuseForeign, shuttingDown } from "./refusal.ts";
 import { RequestLimits } from "./request-limits.ts";
-import type { UnreadReplies } from "./unread-replies.ts";
+import { UnreadReplies } from "./unread-replies.ts";
 
 /** Properties of the adapter that uses an endpoint. */
 interface Adapter {
@@ -30,8 +30,6 @@ interface Adapter {
   boundHost?: string;
   /** The class of its open exchanges. Default: each exchange has a separate timer. */
   Open?: typeof OpenExchanges;
-  /** The class that limits what clients leave unread. Default: the platform has its own limits. */
-  Unread?: typeof UnreadReplies;
   /** Encodes messages with large strings. Default: they are encoded like others. */
   encodeLarge?: EncodeLarge;
 }
@@ -42,7 +40,7 @@ export class Endpoint {
   readonly #options: HttpOptions;
   readonly #guard: Guard;
   readonly #limits: RequestLimits;
-  readonly #unread: UnreadReplies | undefined;
+  readonly #unread: UnreadReplies;
   readonly #routes: Routes;
   /** Whether requests need the checks of `cors`, `auth` or `trustProxy`. */
   readonly #needsSenderCheck: boolean;
@@ -62,11 +60,7 @@ export class Endpoint {
    * same, for an unknown option, and for an option `store`, which belongs to `createServer`. With a `boundHost`, it converts
    * the schemas of all tools, and throws for one that cannot be converted.
    */
-  constructor(
-    core: ServerCore,
-    options: HttpOptions,
-    { boundHost, Open = OpenExchanges, Unread, encodeLarge }: Adapter = {},
-  ) {
+  constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges, encodeLarge }: Adapter = {}) {
     const listens = boundHost !== undefined;
     convertTools(core, (tool) => (listens || tool.isConverted) && checkMirroredHeaders(tool));
     this.#mustConvert = !listens;
@@ -75,7 +69,7 @@ export class Endpoint {
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
     this.#limits = new RequestLimits(core, options, Open);
-    this.#unread = Unread && new Unread(core, options.readTimeout, Open);
+    this.#unread = new UnreadReplies(core, options.readTimeout, Open);
     this.#routes = readRoutes(options);
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#mayHideDefinitions = !auth;
@@ -115,17 +109,18 @@ export class Endpoint {
     }
   }
 
-  /** Answers one HTTP request. Never rejects. */
-  async handle(exchange: HttpExchange): Promise<void> {
-    try {
-      await this.#serve(exchange);
-    } catch (error) {
-      this.#fail(exchange, error);
-    }
-  }
-
   // The functions for anonymous POST requests are not async. The frame of an async function takes about 500 bytes, and holds
   // the message while a stream is open, which can be days.
+
+  /** Answers one HTTP request. Never rejects. */
+  handle(exchange: HttpExchange): Promise<void> {
+    const fail = (error: unknown): void => this.#fail(exchange, error);
+    try {
+      return Promise.resolve(this.#serve(exchange)).catch(fail);
+    } catch (error) {
+      return Promise.resolve(fail(error));
+    }
+  }
 
   #serve(exchange: HttpExchange): Promise<void> | void {
     const document = documentAt(this.#context.auths, exchange);
@@ -149,10 +144,8 @@ export class Endpoint {
     const part = this.#admit(exchange);
     if (this.#mustConvert) convertTools(this.#context.core, checkMirroredHeaders);
     this.#mustConvert = false;
-    if (this.#unread) {
-      exchange.readers = this.#unread;
-      exchange.caller = sender.caller;
-    }
+    exchange.readers = this.#unread;
+    exchange.caller = sender.caller;
     if (this.#mayHideDefinitions && !sender.principal) this.#reportHidden();
     if (exchange.method === "POST") return this.#post(exchange, sender, part);
     return part === "mcp" ? this.#serveSession(exchange, sender) : this.#serveSse(part, exchange, sender);
@@ -188,7 +181,7 @@ export class Endpoint {
     if (!acceptedTypes.json && !acceptedTypes.events) throw notAcceptable(exchange);
     const { principal, address, caller } = sender;
     const post = { exchange, acceptedTypes, principal, address, caller };
-    return readJson(exchange, this.#limits).then((message) => this.#receive(post, message));
+    return readJson(exchange, this.#limits, (message) => this.#receive(post, message));
   }
 
   /** Passes a message to the code of its revision. */
@@ -233,7 +226,7 @@ export class Endpoint {
     await this.#context.cluster?.leave();
     open.stop();
     this.#limits.stop();
-    this.#unread?.stop();
+    this.#unread.stop();
   }
 
   async #serveSession(exchange: HttpExchange, sender: Sender): Promise<void> {

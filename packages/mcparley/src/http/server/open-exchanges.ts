@@ -1,5 +1,8 @@
 import type { Clock } from "../../rpc/clock.ts";
 
+/** Microtask turns in which a body that is in memory already is read. */
+const bufferedTurns = 32;
+
 /** An exchange that is not answered yet. */
 export interface OpenExchange {
   /** The time of the next call of `onInterval`. Only `SharedTimer` sets it. */
@@ -14,7 +17,7 @@ export interface OpenExchange {
  * The exchanges of one endpoint that are not answered yet. Calls `onInterval` of each one at regular intervals.
  *
  * Each exchange has a separate timer. Workers end the timers of a request with the request that set them, and end a request
- * that has neither a timer nor other work. A process of Node shares one timer: see `SharedTimer`.
+ * that has neither a timer nor other work. A process of Node or Bun shares one timer: see `SharedTimer`.
  */
 export class OpenExchanges {
   /** The exchanges with their timers. */
@@ -43,6 +46,17 @@ export class OpenExchanges {
     this.open.set(exchange, this.clock.setTimeout(onTimer, this.interval));
   }
 
+  /** Adds an exchange. No timer is set if it is removed soon, such as a body that is in memory already. */
+  addLater(exchange: OpenExchange): void {
+    this.open.set(exchange, undefined);
+    void this.#startTimer(exchange);
+  }
+
+  async #startTimer(exchange: OpenExchange): Promise<void> {
+    for (let turn = 0; turn < bufferedTurns && this.open.has(exchange); turn++) await Promise.resolve();
+    if (this.open.has(exchange)) this.add(exchange);
+  }
+
   remove(exchange: OpenExchange): void {
     this.clock.clearTimeout(this.open.get(exchange));
     this.open.delete(exchange);
@@ -66,5 +80,44 @@ export class OpenExchanges {
   /** Stops the timers. Called when the endpoint closes. */
   stop(): void {
     for (const timer of this.open.values()) this.clock.clearTimeout(timer);
+  }
+}
+
+/**
+ * The open exchanges of an endpoint in a process, with one timer for all of them.
+ *
+ * Their intervals are equal, so the order of the map is the order of their due times. Most exchanges are answered before
+ * their first interval ends, and only need an insertion and a removal.
+ */
+export class SharedTimer extends OpenExchanges {
+  #timer: unknown;
+
+  override add(exchange: OpenExchange): void {
+    exchange.due = this.clock.now() + this.interval;
+    this.open.set(exchange, undefined);
+    this.#timer ??= this.clock.setTimeout(() => this.#onTimer(), this.interval);
+  }
+
+  override addLater(exchange: OpenExchange): void {
+    this.add(exchange);
+  }
+
+  override stop(): void {
+    this.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #onTimer(): void {
+    const now = this.clock.now();
+    for (const exchange of this.open.keys()) {
+      if (exchange.due > now) break;
+      // The exchange moves to the end of the map, because its next due time is the latest.
+      this.open.delete(exchange);
+      exchange.due = now + this.interval;
+      this.open.set(exchange, undefined);
+      exchange.onInterval();
+    }
+    const next = this.open.keys().next();
+    this.#timer = next.done ? undefined : this.clock.setTimeout(() => this.#onTimer(), next.value.due - now);
   }
 }

@@ -49,8 +49,8 @@ export interface HttpOptions {
   bodyTimeout?: number;
   /**
    * Milliseconds after which a connection is closed and reported, if a reply or a stream waits for the client and it has read nothing.
-   * Buffers of the operating system hide up to 2 MiB of what a client reads. `toFetch` ignores it, because the platform sends
-   * replies. Default: 60,000.
+   * Buffers of the operating system hide up to 2 MiB of what a client reads. With `toFetch` it applies to event streams only, because the
+   * platform sends other replies. Default: 60,000.
    */
   readTimeout?: number;
   /**

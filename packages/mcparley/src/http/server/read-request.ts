@@ -1,4 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
+import type { Awaitable } from "../../rpc/awaitable.ts";
 import { withoutByteOrderMark } from "../../rpc/parse-json.ts";
 import type { HttpOptions } from "./options.ts";
 import type { HttpRequestHead, HttpExchange, ReadLimits } from "../exchange.ts";
@@ -91,11 +92,15 @@ export function requireEventStream(request: HttpRequestHead): void {
 const jsonType = "application/json";
 
 /**
- * Reads the body of a POST as JSON, or returns the value that a framework has parsed.
+ * Passes the body of a POST to `use`: its JSON, or the value that a framework has parsed. Returns the result of `use`.
  *
  * Rejects with a refusal: 415 if it is not declared as JSON, 400 if it is not JSON, and those of `Exchange.readText`.
  */
-export function readJson(exchange: HttpExchange, limits: ReadLimits): Promise<unknown> {
+export function readJson<T>(
+  exchange: HttpExchange,
+  limits: ReadLimits,
+  use: (value: unknown) => Awaitable<T>,
+): Promise<T> {
   const { parsedBody } = exchange;
   const type = exchange.header("content-type");
   // Other content types are refused: a web page can send a form or plain text without a CORS preflight.
@@ -108,8 +113,8 @@ export function readJson(exchange: HttpExchange, limits: ReadLimits): Promise<un
     const cure = "Send it without Content-Encoding.";
     return Promise.reject(new HttpRefusal(415, `The body is encoded as "${shortenValue(encoding)}". ${cure}`));
   }
-  if (parsedBody !== undefined) return checkParsed(exchange, parsedBody, limits.maxBytes);
-  return exchange.readText(limits).then(parse);
+  if (parsedBody !== undefined) return checkParsed(exchange, parsedBody, limits.maxBytes).then(use);
+  return exchange.readText(limits).then((text) => use(parse(text)));
 }
 
 function parse(text: string): unknown {

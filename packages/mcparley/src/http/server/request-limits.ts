@@ -61,47 +61,19 @@ export class RequestLimits implements ReadLimits {
   }
 
   startTimeout = (onTimeout: (error: Error) => void): (() => void) => {
-    const timeout = new BodyTimeout(this.#slow, onTimeout);
-    return () => timeout.end();
+    const stop = (): void => this.#slow.remove(body);
+    const onInterval = (): void => {
+      stop();
+      const message = "The body took too long to arrive (bodyTimeout). Send the request again.";
+      onTimeout(new HttpRefusal(408, message, { headers: { connection: "close" } }));
+    };
+    const body: OpenExchange = { due: 0, onInterval };
+    this.#slow.addLater(body);
+    return stop;
   };
 
   stop(): void {
     this.#slow.stop();
-  }
-}
-
-/** Microtask turns in which a body that is in memory already is read. */
-const bufferedTurns = 32;
-
-/** The timeout of one body. No timer is set if the body is in memory already. */
-class BodyTimeout implements OpenExchange {
-  due = 0;
-  readonly #slow: OpenExchanges;
-  readonly #onTimeout: (error: Error) => void;
-  #isWaiting = true;
-
-  constructor(slow: OpenExchanges, onTimeout: (error: Error) => void) {
-    this.#slow = slow;
-    this.#onTimeout = onTimeout;
-    void this.#start();
-  }
-
-  end(): void {
-    this.#isWaiting = false;
-    this.#slow.remove(this);
-  }
-
-  onInterval(): void {
-    this.end();
-    const headers = { connection: "close" };
-    this.#onTimeout(
-      new HttpRefusal(408, "The body took too long to arrive (bodyTimeout). Send the request again.", { headers }),
-    );
-  }
-
-  async #start(): Promise<void> {
-    for (let turn = 0; turn < bufferedTurns && this.#isWaiting; turn++) await Promise.resolve();
-    if (this.#isWaiting) this.#slow.add(this);
   }
 }
 

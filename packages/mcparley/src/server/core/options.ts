@@ -19,8 +19,8 @@ export interface ServerLimits {
   /** Bytes of request bodies that one endpoint is reading or answering. Default: 256 MiB. */
   bodies: number;
   /**
-   * Bytes of replies and events that clients of one endpoint on Node have not read. One caller may leave half of them unread, and one
-   * stream a quarter. Above it, connections are closed that their client does not read. Default: 256 MiB.
+   * Bytes of replies and events that clients of one endpoint have not read. One caller may leave half of them unread, and one stream a
+   * quarter. Above it, connections are closed that their client does not read. With `toFetch`, only event streams count. Default: 256 MiB.
    */
   unread: number;
   /** Open `subscriptions/listen` streams of the whole server. Default: 1,024. */

@@ -1,5 +1,5 @@
 import { Method, Notification } from "../../mcp/methods.ts";
-import { resultReader } from "../../mcp/read-message.ts";
+import { readResult } from "../../mcp/read-message.ts";
 import { type Progress, readProgress } from "../../mcp/progress.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
@@ -60,7 +60,7 @@ export class SessionRequests {
       idleTimeout: timeout,
       totalTimeout,
       signal,
-      readResult: resultReader(method),
+      readResult: (result) => readResult(method, result),
       onProgress: onProgress && this.#increasing(onProgress),
       onAbandoned: (reason) => {
         // A request that was never sent needs no cancellation.

@@ -96,7 +96,7 @@ export class HttpSse {
       throw new HttpRefusal(400, "The URL has no sessionId. Open a stream, and post to the URL of its endpoint event.");
     }
     const session = this.#find(id, principal);
-    if (session) this.#receive(session, await readJson(exchange, this.#options.bodies), principal);
+    if (session) await readJson(exchange, this.#options.bodies, (value) => this.#receive(session, value, principal));
     else await this.#forward(exchange, id, principal);
     exchange.respond(202, {});
   }
@@ -108,7 +108,7 @@ export class HttpSse {
       const reason = explainUnknownId(this.#context.core, id) ?? "does not exist or has expired.";
       throw new HttpRefusal(404, `Session "${shortenValue(id)}" ${reason} Open a new stream.`);
     }
-    const value = await readJson(exchange, this.#options.bodies);
+    const value = await readJson(exchange, this.#options.bodies, (message) => message);
     checkPosted(value);
     await sharedRelay.withStore(() => sharedRelay.relay.forward(id, value, principal));
   }
