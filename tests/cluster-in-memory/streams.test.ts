@@ -165,6 +165,27 @@ describe("the reply to a call whose connection broke", () => {
     expect(await messages(rest)).toMatchObject([{ id: 1, result: { content: [{ text: '{"sure":true}' }] } }]);
   });
 
+  test("leaves no timer on the node of a connection that has ended", async () => {
+    const { nodes, clock } = servers({ options: { events: { maxStream: 10_000 } } });
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, "work");
+    const primed = await event(answer);
+    await answer.leave();
+    const resumeAndLeave = async (): Promise<void> => {
+      const rest = await getStream(b!.client, session, primed?.id);
+      await event(rest);
+      await flushPromises();
+      await rest.leave();
+      await flushPromises();
+    };
+    await resumeAndLeave();
+    const timers = clock.pending;
+    await resumeAndLeave();
+    await clock.advance(20_000);
+    expect(clock.pending).toBe(timers);
+  });
+
   test("is sent to no other client, on any node", async () => {
     const { nodes, slow } = servers({ options: authenticated });
     const [a, b] = nodes;
