@@ -1,11 +1,13 @@
 // @ts-check
 import { listing, planOf, suites } from "./checks.mjs";
+import { incompleteness, recordOption, runAndRecord } from "./last-runs.mjs";
 import { failedTests, forgetTests, testCounts } from "./failures.mjs";
 import { makeReady } from "./ready.mjs";
 import { runProgram } from "./run-program.mjs";
 
 /** Runs checks by their names, and `npm test`. Without a name, lists them. */
-const words = process.argv.slice(2);
+const isRecorded = process.argv.includes(recordOption);
+const words = process.argv.slice(2).filter((word) => word !== recordOption);
 if (words.length === 0 || words[0]?.startsWith("-")) process.stdout.write(listing());
 else process.exitCode = await main();
 
@@ -18,8 +20,7 @@ async function main() {
   const failed = [];
   for (const { name, programs } of plan) {
     const started = Date.now();
-    let isOk = true;
-    for (const program of programs) if ((await runProgram(program)) !== 0) isOk = false;
+    const isOk = isRecorded ? await runAndRecord(`npm run check -- ${name}`, programs) : await runAll(programs);
     const seconds = ((Date.now() - started) / 1000).toFixed(1);
     if (plan.length > 1) process.stdout.write(`${name}: ${isOk ? "ok" : "failed"} (${seconds} s)\n`);
     if (!isOk) failed.push(name);
@@ -31,8 +32,17 @@ async function main() {
   return failed.length === 0 ? 0 : 1;
 }
 
+/** Runs programs one after the other. Returns false if one of them failed. @param {string[][]} programs */
+async function runAll(programs) {
+  let isOk = true;
+  for (const program of programs) if ((await runProgram(program)) !== 0) isOk = false;
+  return isOk;
+}
+
 function read() {
   try {
+    const problem = isRecorded && incompleteness(words);
+    if (problem) throw new Error(problem);
     return planOf(words);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

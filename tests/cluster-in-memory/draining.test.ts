@@ -44,6 +44,21 @@ describe("a node that is closed", () => {
     expect((await callTool(a!.client, session, "hello")).status).toBe(503);
   });
 
+  test("leaves no timer behind", async () => {
+    const { nodes, clock, slow } = servers({ path: "/mcp", legacySse: true, events: { maxStream: 10_000 } });
+    const [a] = nodes;
+    const session = await open(a!.client);
+    await getStream(a!.client, session);
+    await a!.client.send({ method: "GET", path: "/sse", headers: { accept: "text/event-stream" } });
+    await event(await callTool(a!.client, session, "slow"));
+    slow.open("done");
+    await flushPromises();
+    expect(clock.pending).toBeGreaterThan(0);
+    await a!.http.close();
+    await flushPromises();
+    expect(clock.pending).toBe(0);
+  });
+
   test("answers a call before it ends, also to a client that resumed on another node", async () => {
     const { nodes, slow } = servers();
     const [a, b] = nodes;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Context } from "../../packages/mcparley/src/server/core/context.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
+import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import { type FakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Gate, gate } from "../support/gate.ts";
@@ -165,6 +166,27 @@ describe("the reply to a call whose connection broke", () => {
     expect(await messages(rest)).toMatchObject([{ id: 1, result: { content: [{ text: '{"sure":true}' }] } }]);
   });
 
+  test("leaves no timer on the node of a connection that has ended", async () => {
+    const { nodes, clock } = servers({ options: { events: { maxStream: 10_000 } } });
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const answer = await callTool(a!.client, session, "work");
+    const primed = await event(answer);
+    await answer.leave();
+    const resumeAndLeave = async (): Promise<void> => {
+      const rest = await getStream(b!.client, session, primed?.id);
+      await event(rest);
+      await flushPromises();
+      await rest.leave();
+      await flushPromises();
+    };
+    await resumeAndLeave();
+    const timers = clock.pending;
+    await resumeAndLeave();
+    await clock.advance(20_000);
+    expect(clock.pending).toBe(timers);
+  });
+
   test("is sent to no other client, on any node", async () => {
     const { nodes, slow } = servers({ options: authenticated });
     const [a, b] = nodes;
@@ -307,6 +329,55 @@ describe("the reply to a call whose node died", () => {
       expect(await messages(rest)).toMatchObject([{ params: { progress: 2 } }, { id: 1, result: {} }]);
     },
   );
+
+  test.each([0, 1])(
+    "is not lost with its connection while the log is unavailable (resumed on node %i)",
+    async (number) => {
+      let isAway = false;
+      const store = (time: FakeClock): Store => {
+        const whole = memoryStore({ clock: time });
+        const append: Store["append"] = (log, ...entry) =>
+          isAway && log.includes("events:") ? Promise.reject(new Error("down")) : whole.append(log, ...entry);
+        return { ...whole, append };
+      };
+      const { nodes, slow, clock } = servers({ store });
+      const session = await open(nodes[0]!.client);
+      const answer = await callTool(nodes[0]!.client, session, "ask");
+      const primed = await event(answer);
+      await message(answer);
+      isAway = true;
+      slow.open(undefined);
+      await flushPromises();
+      // The node has not noticed that the connection is broken, and has sent the request on it.
+      isAway = false;
+      const rest = await getStream(nodes[number]!.client, session, primed?.id);
+      await clock.advance(3_000);
+      expect(await soFar(rest)).toMatchObject([{ params: { progress: 1 } }, { method: "elicitation/create" }]);
+    },
+  );
+
+  test("is the last event although the store was unavailable when it was sent", async () => {
+    let store!: ReturnType<typeof failing>;
+    const { nodes, slow, clock } = servers({
+      store: (time: FakeClock) => (store = failing(memoryStore({ clock: time }))),
+    });
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const primed = await event(await callTool(a!.client, session, "work"));
+    await flushPromises();
+    store.isAway = true;
+    slow.open(undefined);
+    await clock.advance(2_000);
+    store.isAway = false;
+    await clock.advance(1_000);
+    const rest = await getStream(b!.client, session, primed?.id);
+    await clock.advance(3_000);
+    expect(await soFar(rest)).toMatchObject([
+      { params: { progress: 1 } },
+      { params: { progress: 2 } },
+      { id: 1, result: { content: [{ text: "done" }] } },
+    ]);
+  });
 
   test("is not an error if the client resumes on a node that was started after the store was unavailable", async () => {
     let store!: ReturnType<typeof failing>;

@@ -72,3 +72,107 @@ test("makes no further attempts after close", async () => {
   await clock.advance(20);
   await expect(done).rejects.toMatchObject({ code: "closed" });
 });
+
+test("the pause between two attempts doubles from 20 ms to 250 ms, and ends with the time limit", async () => {
+  const clock = fakeClock();
+  const times: number[] = [];
+  const done = new Attempts(1_000, clock).run("get", async () => {
+    times.push(clock.now());
+    throw new Error("connect ECONNREFUSED");
+  });
+  done.catch(() => {});
+  await clock.advance(999);
+  let isOver = false;
+  void done.finally(() => (isOver = true)).catch(() => {});
+  await flushPromises();
+  expect(isOver).toBe(false);
+  await clock.advance(1);
+  expect(isOver).toBe(true);
+  expect(times).toEqual([0, 20, 60, 140, 300, 550, 800]);
+  await expect(done).rejects.toMatchObject({ code: "store_unavailable" });
+});
+
+test("an operation without a reply rejects with the failure of an earlier attempt", async () => {
+  let tries = 0;
+  const { clock, done } = run(async () => {
+    if (tries++ > 0) return new Promise<string>(() => {});
+    throw new Error("connect ECONNREFUSED");
+  });
+  await clock.advance(limit);
+  await expect(done).rejects.toThrow("Redis was unavailable for 2000 ms (get): connect ECONNREFUSED.");
+});
+
+test("leaves no timer behind", async () => {
+  const succeeding = run(async () => "value");
+  await succeeding.done;
+  await flushPromises();
+  expect(succeeding.clock.pending).toBe(0);
+  const refused = run(async () => {
+    throw new Error("ERR syntax error");
+  });
+  await refused.done.catch(() => {});
+  await flushPromises();
+  expect(refused.clock.pending).toBe(0);
+});
+
+test.each([
+  "LOADING Redis is loading the dataset in memory",
+  "READONLY You can't write against a read only replica.",
+  "MASTERDOWN Link with MASTER is down",
+  "CLUSTERDOWN The cluster is down",
+  "TRYAGAIN Multiple keys request during rehashing of slot",
+  "MOVED 3999 127.0.0.1:6381",
+  "ASK 3999 127.0.0.1:6381",
+  "NOREPLICAS Not enough good replicas to write.",
+  "BUSY Redis is busy running a script.",
+  "Socket closed unexpectedly",
+  "read ECONNRESET",
+])("tries again after %j", async (text) => {
+  let tries = 0;
+  const { clock, done } = run(async () => {
+    if (tries++ === 0) throw new Error(text);
+    return "value";
+  });
+  await clock.advance(20);
+  expect(await done).toBe("value");
+});
+
+test.each<[string, string]>([
+  ["NOAUTH Authentication required.", "Redis authentication failed (get): NOAUTH Authentication required. Connect the"],
+  [
+    "WRONGPASS invalid username-password pair",
+    "Redis authentication failed (get): WRONGPASS invalid username-password",
+  ],
+  ["NOPERM no permissions", "Redis refused get: NOPERM no permissions. Allow the Redis user GET, SET"],
+  [
+    "MISCONF Redis is configured to save",
+    "Redis refused get: MISCONF Redis is configured to save. Redis cannot write to its",
+  ],
+  [
+    "WRONGTYPE Operation against a key",
+    "Redis refused get: WRONGTYPE Operation against a key. Another program uses the",
+  ],
+  ["ERR syntax error", "Redis refused get: ERR syntax error."],
+  ["ERR syntax error.", "Redis refused get: ERR syntax error."],
+])("%j is refused at once, with its cure", async (text, message) => {
+  const { done } = run(async () => {
+    throw new Error(text);
+  });
+  const error = (await done.catch((reason: unknown) => reason)) as Error;
+  expect(error).toMatchObject({ code: "store_unavailable" });
+  expect(error.message.startsWith(message)).toBe(true);
+  expect(error.message).not.toContain("..");
+});
+
+test("names the first of several errors of a connection, and an error that is no Error", async () => {
+  const aggregate = run(async () => {
+    throw new AggregateError([new Error("connect ECONNREFUSED ::1"), new Error("connect ECONNREFUSED 127.0.0.1")]);
+  });
+  await aggregate.clock.advance(limit);
+  await expect(aggregate.done).rejects.toThrow("(get): connect ECONNREFUSED ::1.");
+  const empty = run(async () => {
+    throw new AggregateError([], "no addresses");
+  });
+  await empty.clock.advance(limit);
+  await expect(empty.done).rejects.toThrow("(get): no addresses.");
+});

@@ -35,6 +35,8 @@ export class Attempts {
       try {
         return await withTimeout(attempt({ timeLeft, isRetry }), timeLeft, clock);
       } catch (error) {
+        // The error of another operation that the attempt contains.
+        if (error instanceof LocalError) throw error;
         if (isRefusal(error)) throw refusalError(operation, error);
         // On a timeout (undefined), keep the previous failure: it is a more useful cause.
         failure = error ?? failure;

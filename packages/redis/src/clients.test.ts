@@ -45,7 +45,7 @@ describe("a client of the package redis", () => {
       void this.calls.push(["sUnsubscribe", channel, this.listeners_.get(channel) === listener]);
     destroy = (): void => void this.calls.push(["destroy"]);
 
-    duplicate(overrides: object): NodeRedis {
+    duplicate(overrides: object = {}): NodeRedis {
       const copy = new NodeRedis();
       copy.overrides = overrides;
       this.copies.push(copy);
@@ -83,33 +83,36 @@ describe("a client of the package redis", () => {
     ["one server", {}, sharded, "subscribe", "unsubscribe", { pingInterval: 10_000 }],
     ["a cluster without shards", { nodeByAddress: {} }, unsharded, "subscribe", "unsubscribe", {}],
     ["a cluster with shards", { nodeByAddress: {} }, sharded, "sSubscribe", "sUnsubscribe", {}],
-  ] as const)("of %s receives messages on a copy", async (_, members, isSharded, subscribe, unsubscribe, overrides) => {
-    const client = Object.assign(new NodeRedis(), members);
-    const received = receiver();
-    const messages = await nodeRedisConnection(client, isSharded).receive(received.receiver);
-    const [copy] = client.copies;
-    expect(copy?.overrides).toEqual(overrides);
-    await messages.subscribe("a");
-    copy?.listeners_.get("a")?.("text", "a");
-    expect(received.messages).toEqual(["a text"]);
-    await messages.unsubscribe("a");
-    await messages.close();
-    expect(copy?.calls).toEqual([["connect"], [subscribe, "a"], [unsubscribe, "a", true], ["destroy"]]);
-    expect(client.calls).toEqual([]);
-  });
+  ] as const)(
+    "of %s receives messages on a copy",
+    async (_, members, isSharded, ...[subscribe, unsubscribe, overrides]) => {
+      const client = Object.assign(new NodeRedis(), members);
+      const received = receiver();
+      const messages = await nodeRedisConnection(client, isSharded).receive(received.receiver);
+      const [copy = client] = client.copies;
+      expect(copy.overrides).toEqual(overrides);
+      await messages.subscribe("a");
+      copy.listeners_.get("a")?.("text", "a");
+      expect(received.messages).toEqual(["a text"]);
+      await messages.unsubscribe("a");
+      await messages.close();
+      expect(copy.calls).toEqual([["connect"], [subscribe, "a"], [unsubscribe, "a", true], ["destroy"]]);
+      expect(client.calls).toEqual([]);
+    },
+  );
 
   test("notifies of missed messages after each reconnect, but not after the first connect", async () => {
     const client = new NodeRedis();
     const received = receiver();
     await nodeRedisConnection(client, unsharded).receive(received.receiver);
     expect(received.missed).toBe(0);
-    const [copy] = client.copies;
+    const [copy = client] = client.copies;
     for (const [index, name] of ["ready", "node-ready", "topology-change"].entries()) {
-      copy?.emit(name);
+      copy.emit(name);
       expect(received.missed).toBe(index + 1);
     }
     // Without a listener, an error event would throw.
-    expect(() => copy?.emit("error", new Error("connection lost"))).not.toThrow();
+    expect(() => copy.emit("error", new Error("connection lost"))).not.toThrow();
   });
 
   test("stays open when the store closes its copies", async () => {
@@ -196,21 +199,21 @@ describe("a client of the package ioredis", () => {
     const client = new Ioredis();
     const connection = ioredisConnection(client, unsharded);
     await connection.send("k", ["GET", "k"], 10);
-    const [copy] = client.copies;
+    const [copy = client] = client.copies;
     const notConnected = new Error("Stream isn't writeable and enableOfflineQueue options is false");
-    copy!.failure = notConnected;
+    copy.failure = notConnected;
     await expect(connection.send("k", ["GET", "k"], 10)).rejects.toBe(notConnected);
     const reason = new Error("connect ECONNREFUSED");
-    copy?.emit("error", reason);
+    copy.emit("error", reason);
     await expect(connection.send("k", ["GET", "k"], 10)).rejects.toBe(reason);
     const lastNodeError = new Error("connect ETIMEDOUT");
-    copy?.emit("error", Object.assign(new Error("Failed to refresh slots cache."), { lastNodeError }));
+    copy.emit("error", Object.assign(new Error("Failed to refresh slots cache."), { lastNodeError }));
     await expect(connection.send("k", ["GET", "k"], 10)).rejects.toBe(lastNodeError);
     const refusal = new Error("OOM command not allowed");
-    copy!.failure = refusal;
+    copy.failure = refusal;
     await expect(connection.send("k", ["GET", "k"], 10)).rejects.toBe(refusal);
-    copy!.failure = notConnected;
-    copy?.emit("ready");
+    copy.failure = notConnected;
+    copy.emit("ready");
     await expect(connection.send("k", ["GET", "k"], 10)).rejects.toBe(notConnected);
   });
 
@@ -218,33 +221,33 @@ describe("a client of the package ioredis", () => {
     const client = new Ioredis();
     const received = receiver();
     const messages = await ioredisConnection(client, sharded).receive(received.receiver);
-    const [copy] = client.copies;
-    expect(copy?.overrides).toEqual([{ ...always, autoResubscribe: true }]);
-    copy?.emit("ready");
+    const [copy = client] = client.copies;
+    expect(copy.overrides).toEqual([{ ...always, autoResubscribe: true }]);
+    copy.emit("ready");
     await messages.subscribe("a");
     await messages.subscribe("b");
     await messages.unsubscribe("a");
-    copy?.emit("message", "b", "text");
+    copy.emit("message", "b", "text");
     expect(received).toMatchObject({ messages: ["b text"], missed: 0 });
-    copy!.calls.length = 0;
-    copy?.emit("ready");
+    copy.calls.length = 0;
+    copy.emit("ready");
     expect(received.missed).toBe(0);
     await flushPromises();
-    expect(copy?.calls).toEqual([["subscribe", "b"]]);
+    expect(copy.calls).toEqual([["subscribe", "b"]]);
     expect(received.missed).toBe(1);
-    copy!.failure = new Error("connection lost");
-    copy?.emit("ready");
-    copy?.emit("error", new Error("connection lost"));
+    copy.failure = new Error("connection lost");
+    copy.emit("ready");
+    copy.emit("error", new Error("connection lost"));
     await flushPromises();
     expect(received.missed).toBe(1);
-    copy!.failure = undefined;
+    copy.failure = undefined;
     await messages.unsubscribe("b");
-    copy!.calls.length = 0;
-    copy?.emit("ready");
+    copy.calls.length = 0;
+    copy.emit("ready");
     await flushPromises();
-    expect(copy?.calls).toEqual([]);
+    expect(copy.calls).toEqual([]);
     await messages.close();
-    expect(copy?.calls).toEqual([["disconnect"]]);
+    expect(copy.calls).toEqual([["disconnect"]]);
   });
 
   test.each([
@@ -256,18 +259,18 @@ describe("a client of the package ioredis", () => {
       const client = Object.assign(new Ioredis(), { nodes: () => [] });
       const received = receiver();
       const messages = await ioredisConnection(client, isSharded).receive(received.receiver);
-      const [copy] = client.copies;
-      expect(copy?.overrides).toEqual([[], { ...always, shardedSubscribers: isSharded === sharded }]);
+      const [copy = client] = client.copies;
+      expect(copy.overrides).toEqual([[], { ...always, shardedSubscribers: isSharded === sharded }]);
       await messages.subscribe("a");
       await messages.unsubscribe("a");
-      copy?.emit(event, "a", "text");
-      copy?.emit(event === "message" ? "smessage" : "message", "a", "other");
+      copy.emit(event, "a", "text");
+      copy.emit(event === "message" ? "smessage" : "message", "a", "other");
       expect(received.messages).toEqual(["a text"]);
-      expect(copy?.calls).toEqual(names.map((name) => [name, "a"]));
-      for (const name of ["+node", "-node", "ready"]) copy?.emit(name);
+      expect(copy.calls).toEqual(names.map((name) => [name, "a"]));
+      for (const name of ["+node", "-node", "ready"]) copy.emit(name);
       expect(received.missed).toBe(3);
       await messages.close();
-      expect(copy?.calls.at(-1)).toEqual(["disconnect"]);
+      expect(copy.calls.at(-1)).toEqual(["disconnect"]);
     },
   );
 

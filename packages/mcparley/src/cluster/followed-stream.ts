@@ -36,12 +36,11 @@ interface FollowedInit {
  * ```mermaid
  * stateDiagram-v2
  *   [*] --> replaying: the client resumes (start)
- *   replaying --> following: the stored events are sent, and the owner is notified
- *   following --> following: the owner has no lease, and another node closes the stream: this one waits for its end mark
- *   following --> closing: the owner has no lease, and this node closes the stream
- *   closing --> over: an error for each open request and the end mark are in the log
+ *   replaying --> following: the stored events are sent
+ *   following --> following: the owner has a lease, and is notified once
+ *   following --> over: the owner has no lease, and an error for each open request was sent
  *   replaying --> over: the end mark was sent, or the store is unavailable
- *   following --> over: the end mark was sent, the record of the stream has expired, the client has gone, or the connection has reached its time limit
+ *   following --> over: the end mark was sent, the client has gone, or the connection has reached its time limit
  *   over --> [*]
  * ```
  */
@@ -52,14 +51,12 @@ export class FollowedStream implements OpenExchange {
   readonly #tail: LogTail;
   /** Ends the connection when it reaches its time limit. */
   readonly #limit: OpenExchange = { due: 0, onInterval: () => this.#end() };
-  #head: StreamHead;
   #isOwnerNotified = false;
   #isOver = false;
   #stopChecks: (() => void) | undefined;
 
   constructor(exchange: HttpExchange, init: FollowedInit) {
     this.#init = init;
-    this.#head = init.head;
     const { node, log, open, limits } = init;
     const { core, store } = node;
     this.#events = new EventStream(exchange);
@@ -94,9 +91,7 @@ export class FollowedStream implements OpenExchange {
     if (this.#isOver) return;
     const { report } = node;
     this.#stopChecks = repeat(node.core.clock, checkInterval, () => void this.#checkOwner().catch(report));
-    await this.#notifyOwner().catch(report);
-    // The node that has marked the stream as ended may be writing its last events.
-    if (!this.#head.closed) await this.#checkOwner().catch(report);
+    await this.#checkOwner().catch(report);
   }
 
   onInterval(): void {
@@ -118,31 +113,26 @@ export class FollowedStream implements OpenExchange {
     this.#events.end();
   }
 
-  /** Notifies the owner that the client has resumed here. From then on it sends a notification with each event. */
-  async #notifyOwner(): Promise<void> {
-    const { node, owner, sessionId, id } = this.#init;
-    await node.send(owner, { about: "carried", session: sessionId, stream: id });
-    this.#isOwnerNotified = true;
-  }
-
+  /**
+   * Notifies the owner that the client has resumed here. From then on it sends a notification with each event. If the owner
+   * died, sends its errors. They are not stored, because each process that follows the stream sends the same ones.
+   */
   async #checkOwner(): Promise<void> {
-    const { node, owner, log } = this.#init;
-    if (!this.#isOwnerNotified) await this.#notifyOwner();
-    if (await node.isAlive(owner)) return;
-    if (!(await log.close(this.#head))) {
-      const head = await log.head();
-      // The node that closes the stream may die as well, so this one checks again.
-      if (head) return void (this.#head = head);
-      // The log has expired with the record, and cannot carry the errors.
-      for (const [id, repeatable] of this.#head.requests) this.#events.send(ownerDied(id, repeatable));
-      return this.#end();
+    const { node, owner, sessionId, id: stream, head } = this.#init;
+    if (await node.isAlive(owner)) {
+      if (this.#isOwnerNotified) return;
+      await node.send(owner, { about: "carried", session: sessionId, stream });
+      this.#isOwnerNotified = true;
+      return;
     }
-    const answeredIds = await this.#readAnswered();
-    for (const [id, repeatable] of this.#head.requests) {
-      if (!answeredIds.has(id)) await log.append(ownerDied(id, repeatable));
-    }
-    await log.append(endMark);
+    // The events that the owner wrote before it died.
     await this.#tail.catchUp();
+    const answeredIds = await this.#readAnswered();
+    if (this.#isOver) return;
+    for (const [id, repeatable] of head.requests) {
+      if (!answeredIds.has(id)) this.#events.send(ownerDied(id, repeatable));
+    }
+    this.#end();
   }
 
   /** Returns the ids of the requests whose replies are in the log. */

@@ -16,6 +16,8 @@ import {
 /** Maximum number of tries to write an event that must not be lost, and milliseconds between them. */
 const maxTries = 300;
 const retryInterval = 1_000;
+/** Maximum number of events of a stream that wait until the log is available. */
+const maxUnstored = 1_000;
 
 interface ResumableInit {
   /** The id of the stream within its session. */
@@ -80,6 +82,8 @@ export class ResumableStream implements Events {
   #hasEvents = false;
   #isFailing = false;
   #isAbandoned = false;
+  /** The newest events that were sent on a connection only, because the log was unavailable. The connection may have been broken. */
+  #unstored: string[] = [];
   #lastAction: Promise<unknown> = Promise.resolve();
 
   constructor(init: ResumableInit) {
@@ -108,6 +112,10 @@ export class ResumableStream implements Events {
   resume(exchange: HttpExchange, position: string, onDropped: () => void): Promise<void> {
     return this.#enqueue(async () => {
       const { log } = this.#init;
+      for (let [json] = this.#unstored; json !== undefined; [json] = this.#unstored) {
+        await log.append(json);
+        this.#unstored.shift();
+      }
       let page = await log.readFrom(position === "" ? undefined : position);
       this.#drop(this.#connection);
       this.#isElsewhere = false;
@@ -137,6 +145,7 @@ export class ResumableStream implements Events {
     void this.#enqueue(async () => {
       this.#drop(this.#connection);
       this.#isElsewhere = true;
+      await this.#storeUnstored();
       await this.#notifyElsewhere();
     });
   }
@@ -156,7 +165,7 @@ export class ResumableStream implements Events {
       const position = await this.#append(json);
       this.#hasEvents = true;
       const events = this.#connection?.events;
-      if (position === undefined) events?.send(json);
+      if (position === undefined) this.#sendUnstored(json);
       else if (events) writeEntry(events, this.id, { position, value: json });
       await this.#notifyElsewhere();
     });
@@ -171,6 +180,7 @@ export class ResumableStream implements Events {
       this.#drop(this.#connection);
       if (this.#init.isStandalone || this.#isEnded) return;
       this.#isEnded = true;
+      await this.#storeUnstored();
       if (!this.#isAbandoned) await this.#append(endMark);
       await this.#notifyElsewhere();
       this.#init.onEnd();
@@ -189,6 +199,17 @@ export class ResumableStream implements Events {
     } catch (error) {
       this.#init.report(error);
     }
+  }
+
+  #sendUnstored(json: string): void {
+    this.#connection?.events.send(json);
+    this.#unstored.push(json);
+    if (this.#unstored.length > maxUnstored) this.#unstored.shift();
+  }
+
+  /** Stores the events that the client may not have. Called without a connection, so it waits until the log is available. */
+  async #storeUnstored(): Promise<void> {
+    for (const json of this.#unstored.splice(0)) await this.#append(json);
   }
 
   async #notifyElsewhere(): Promise<void> {

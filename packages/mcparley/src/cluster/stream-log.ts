@@ -15,8 +15,6 @@ export const keepAliveMark = "";
 export interface StreamHead {
   /** The requests whose replies the stream carries, and whether each may be sent again if its outcome is unknown. */
   requests: [id: RequestId, repeatable: boolean][];
-  /** True if another node ended the stream, because the node of its call died. */
-  closed?: boolean;
 }
 
 /** Number of entries per read. */
@@ -73,13 +71,6 @@ export class StreamLog {
   async head(): Promise<StreamHead | undefined> {
     const text = await this.#init.store.get(this.#headKey);
     return text === undefined ? undefined : JSON.parse(text);
-  }
-
-  /** Marks a stream as ended, because the node of its call died. Returns false if another node has marked it. */
-  close(head: StreamHead): Promise<boolean> {
-    const { store, ttl } = this.#init;
-    const newText = JSON.stringify({ ...head, closed: true });
-    return store.compareAndSet(this.#headKey, JSON.stringify(head), newText, { ttl });
   }
 
   get #headKey(): string {

@@ -11,7 +11,7 @@ import { memoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { type RawPeer, modernMeta, rawPeer } from "mcparley-tests/support/raw-peer.ts";
-import { tasksId } from "../task.ts";
+import { taskProgress, tasksId } from "../task.ts";
 import { asTask, continueAsTask, tasks } from "./tasks.ts";
 import type { TasksOptions } from "./settings.ts";
 
@@ -189,8 +189,12 @@ describe("a task", () => {
     expect(await get(peer, taskId)).toMatchObject({ statusMessage: "1/4" });
     await clock.advance(500);
     expect(await get(peer, taskId)).toMatchObject({ statusMessage: "nearly there", status: "working" });
+    report(3.5, 4);
     open();
-    expect(await get(peer, taskId)).not.toHaveProperty("statusMessage");
+    const ended = await get(peer, taskId);
+    expect(ended).not.toHaveProperty("statusMessage");
+    // A client that polls has not read it yet.
+    expect(ended).toMatchObject({ status: "completed", _meta: { [taskProgress]: { progress: 3.5, total: 4 } } });
     report(4, 4);
     await clock.advance(1000);
     expect(peer.received.filter((message) => "method" in message)).toEqual([]);
