@@ -24,7 +24,8 @@ const tables = ["internals/client-states.md", "internals/client-under-faults.md"
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
   // Not the page for readers who choose a library, and no tables of results.
   mcparley: /^(?!start\/why-mcparley|reference\/(command-hints|entry-members|issuers|runtime-results))/,
-  "@mcparley/cli": /^(cli\/.*|serve\/folder.*|start\/add-to-a-host|reference\/(command-hints|entry-members))\.md$/,
+  "@mcparley/cli":
+    /^(cli\/.*|serve\/folder.*|start\/(add-to-a-host|first-folder)|reference\/(command-hints|entry-members))\.md$/,
   "@mcparley/config": /^(start\/add-to-a-host|hosts\/host-configurations)\.md$/,
   "@mcparley/host": /^hosts\/(consent|host)\.md$/,
   "@mcparley/redis": /^operate\/(deployment|multiple-processes)\.md$/,

@@ -40,6 +40,19 @@ const tables: readonly OptionTable[] = [
   { page: "reference/serve-options.md", heading: "Options of rateLimit", of: "RateLimitOptions" },
   { page: "reference/serve-options.md", heading: "Options of jsonLogger", of: "JsonLoggerOptions" },
   { page: "reference/serve-options.md", heading: "Options of telemetry", of: "TelemetryOptions" },
+  { page: "reference/auth-options.md", heading: "Options of protectedResource", of: "ProtectedResourceOptions" },
+  { page: "reference/auth-options.md", heading: "Options of jwtVerifier", of: "JwtVerifierOptions" },
+  {
+    page: "reference/auth-options.md",
+    heading: "Options of introspectionVerifier",
+    of: "IntrospectionVerifierOptions",
+  },
+  { page: "reference/auth-options.md", heading: "Members of a key", of: "ApiKey" },
+  { page: "reference/auth-options.md", heading: "Options of apiKeys", of: "ApiKeysOptions" },
+  { page: "reference/auth-options.md", heading: "Members of dpop", of: "DpopOptions" },
+  { page: "reference/auth-options.md", heading: "Options of tokenExchange", of: "TokenExchangeOptions" },
+  { page: "reference/auth-options.md", heading: "Options of oauth", of: "OAuthOptions" },
+  { page: "reference/auth-options.md", heading: "Options of loopbackSignIn", of: "LoopbackSignInOptions" },
   { page: "servers/tools.md", heading: "Members of a tool", of: "ToolDefinition", without: "OtherToolNames" },
   {
     page: "servers/prompts.md",
@@ -89,12 +102,15 @@ function rowsOf(page: string, heading: string): string[][] {
   return rows.map((row) => row.split("|"));
 }
 
-/** The members of an interface of the library, with those that it inherits. */
-function membersOf(name: string): string[] {
-  const found = interfaces.get(name);
-  if (!found) throw new Error(`The source has no interface ${name}, or several.`);
-  const own = found.body.body.map(({ key }: Syntax) => String(key.name));
-  return [...new Set<string>([...own, ...found.extends.filter(isOurs).flatMap(inheritedFrom)])];
+/** The members of an interface of the library, with those that it inherits. `folder` decides between interfaces with the same name. */
+function membersOf(name: string, folder?: string): string[] {
+  const found = interfaces.get(name) ?? [];
+  const [one, ...others] = found.length > 1 ? found.filter((each) => each.folder === folder) : found;
+  if (!one || others.length > 0) throw new Error(`The source has no interface ${name}, or several.`);
+  const { declaration } = one;
+  const own = declaration.body.body.map(({ key }: Syntax) => String(key.name));
+  const inherited = declaration.extends.filter(isOurs).flatMap((base: Syntax) => inheritedFrom(base, one.folder));
+  return [...new Set<string>([...own, ...inherited])];
 }
 
 /** Whether an interface that is extended has members of this library. `Other...` has names of other libraries. */
@@ -103,22 +119,22 @@ function isOurs({ expression }: Syntax): boolean {
 }
 
 /** The members of a type that an interface extends: an interface, or `Omit` of one. */
-function inheritedFrom({ expression, typeArguments }: Syntax): string[] {
-  if (expression.name !== "Omit") return membersOf(expression.name);
+function inheritedFrom({ expression, typeArguments }: Syntax, folder: string): string[] {
+  if (expression.name !== "Omit") return membersOf(expression.name, folder);
   const [base, keys] = typeArguments.params;
   const omitted = (keys.types ?? [keys]).map(({ literal }: Syntax) => literal.value);
-  return membersOf(base.typeName.name).filter((name) => !omitted.includes(name));
+  return membersOf(base.typeName.name, folder).filter((name) => !omitted.includes(name));
 }
 
-/** The interfaces of the library by name. Undefined for a name that several have. */
-function readInterfaces(): Map<string, Syntax | undefined> {
-  const found = new Map<string, Syntax | undefined>();
-  for (const { program } of parseFolder(path.join(root, "packages/mcparley/src"))) {
+/** The interfaces of the library by name, each with the folder of its file. */
+function readInterfaces(): Map<string, { folder: string; declaration: Syntax }[]> {
+  const found = new Map<string, { folder: string; declaration: Syntax }[]>();
+  for (const { name: file, program } of parseFolder(path.join(root, "packages/mcparley/src"))) {
     for (const statement of program.body as Syntax[]) {
       const declaration: Syntax = statement.declaration ?? statement;
       if (declaration.type !== "TSInterfaceDeclaration") continue;
       const { name } = declaration.id;
-      found.set(name, found.has(name) ? undefined : declaration);
+      found.set(name, [...(found.get(name) ?? []), { folder: path.dirname(file), declaration }]);
     }
   }
   return found;

@@ -166,7 +166,7 @@ function prepared(line, { world, packed, ports, folder }) {
   if (isServer(line) && command.includes(" serve ") && !command.includes("--port"))
     command += ` --port ${ports.get("3333")}`;
   const [program, verb, ...words] = command.split(" ");
-  if (program === "npm" && verb === "install" && words.length > 0 && addTarballs(words, { folder, packed }))
+  if (program === "npm" && verb === "install" && words.length > 0 && addTarballs(words, folder))
     return `npm install ${words.filter((word) => !packed.some(({ name }) => name === word)).join(" ")}`;
   if (program === "npm" && verb === "install")
     return `npm install ${fromTarballs(words, packed).map(quoted).join(" ")}`;
@@ -195,9 +195,9 @@ function prepared(line, { world, packed, ports, folder }) {
  * Adds our packages to the manifest of a project of `create-mcparley`, in which the tarballs replace them. Returns whether it is one: npm would
  * refuse a tarball that differs from the text of the replacement.
  *
- * @param {readonly string[]} words @param {{ folder: string; packed: readonly Packed[] }} project
+ * @param {readonly string[]} words @param {string} folder
  */
-function addTarballs(words, { folder, packed }) {
+function addTarballs(words, folder) {
   const file = path.join(folder, "package.json");
   const manifest = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
   if (manifest.overrides === undefined) return false;
