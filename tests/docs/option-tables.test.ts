@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { declaredCommands } from "../../packages/cli/src/commands/all-commands.ts";
 import { defaultLimits } from "../../packages/mcparley/src/server/core/options.ts";
 import { parseFolder } from "../../scripts/house/syntax.mjs";
 
@@ -78,6 +79,15 @@ test.each(tables)("$page: $heading lists the members of $of", ({ page, heading, 
 test("testing-clients.md lists the functions of mcparley/testing", async () => {
   const functions = Object.keys(await import("mcparley/testing"));
   expect(namesInTable("clients/testing.md", "Functions of mcparley/testing").toSorted()).toEqual(functions.toSorted());
+});
+
+test("the table of mcparley serve lists the options of the command", () => {
+  const cells = rowsOf("reference/serve-options.md", "Options of mcparley serve").map(([, cell = ""]) => cell);
+  const listed = cells.flatMap((cell) => [...cell.matchAll(/`--([\w-]+)/g)].map(([, name = ""]) => name));
+  const options = Object.values(declaredCommands.get("serve")?.options ?? {}).flatMap(({ name }) =>
+    name === "help" ? [] : [name],
+  );
+  expect([...new Set(listed)].toSorted()).toEqual(options.toSorted());
 });
 
 test("the documented defaults of limits match the source", () => {
