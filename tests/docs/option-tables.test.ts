@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { declaredCommands } from "../../packages/cli/src/commands/all-commands.ts";
 import { defaultLimits } from "../../packages/mcparley/src/server/core/options.ts";
 import { parseFolder } from "../../scripts/house/syntax.mjs";
 
@@ -15,6 +16,9 @@ const interfacesOfHosts = readInterfaces("host");
 
 /** A node of the syntax tree. */
 type Syntax = Record<string, any>;
+
+/** The interfaces of a package by name. */
+type Interfaces = Map<string, { folder: string; declaration: Syntax }[]>;
 
 interface OptionTable {
   page: string;
@@ -43,6 +47,19 @@ const tables: readonly OptionTable[] = [
   { page: "reference/serve-options.md", heading: "Options of rateLimit", of: "RateLimitOptions" },
   { page: "reference/serve-options.md", heading: "Options of jsonLogger", of: "JsonLoggerOptions" },
   { page: "reference/serve-options.md", heading: "Options of telemetry", of: "TelemetryOptions" },
+  { page: "reference/auth-options.md", heading: "Options of protectedResource", of: "ProtectedResourceOptions" },
+  { page: "reference/auth-options.md", heading: "Options of jwtVerifier", of: "JwtVerifierOptions" },
+  {
+    page: "reference/auth-options.md",
+    heading: "Options of introspectionVerifier",
+    of: "IntrospectionVerifierOptions",
+  },
+  { page: "reference/auth-options.md", heading: "Members of a key", of: "ApiKey" },
+  { page: "reference/auth-options.md", heading: "Options of apiKeys", of: "ApiKeysOptions" },
+  { page: "reference/auth-options.md", heading: "Members of dpop", of: "DpopOptions" },
+  { page: "reference/auth-options.md", heading: "Options of tokenExchange", of: "TokenExchangeOptions" },
+  { page: "reference/auth-options.md", heading: "Options of oauth", of: "OAuthOptions" },
+  { page: "reference/auth-options.md", heading: "Options of loopbackSignIn", of: "LoopbackSignInOptions" },
   { page: "reference/definitions.md", heading: "Members of a tool", of: "ToolDefinition", without: "OtherToolNames" },
   {
     page: "reference/definitions.md",
@@ -79,7 +96,7 @@ test.each(tables)(
   "$page: $heading lists the members of $of",
   ({ page, heading, of, without, with: more = [], isOfHost }) => {
     const omitted = without === undefined ? [] : membersOf(without);
-    const members = membersOf(of, isOfHost ? interfacesOfHosts : interfaces).filter((name) => !omitted.includes(name));
+    const members = membersOf(of, { declared: isOfHost ? interfacesOfHosts : interfaces }).filter((name) => !omitted.includes(name));
     expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
   },
 );
@@ -88,6 +105,15 @@ test("testing-functions.md lists the functions of mcparley/testing", async () =>
   const functions = Object.keys(await import("mcparley/testing"));
   const listed = namesInTable("reference/testing-functions.md", "Functions of mcparley/testing");
   expect(listed.toSorted()).toEqual(functions.toSorted());
+});
+
+test("the table of mcparley serve lists the options of the command", () => {
+  const cells = rowsOf("reference/serve-options.md", "Options of mcparley serve").map(([, cell = ""]) => cell);
+  const listed = cells.flatMap((cell) => [...cell.matchAll(/`--([\w-]+)/g)].map(([, name = ""]) => name));
+  const options = Object.values(declaredCommands.get("serve")?.options ?? {}).flatMap(({ name }) =>
+    name === "help" ? [] : [name],
+  );
+  expect([...new Set(listed)].toSorted()).toEqual(options.toSorted());
 });
 
 test("the documented defaults of limits match the source", () => {
@@ -112,12 +138,25 @@ function rowsOf(page: string, heading: string): string[][] {
   return rows.map((row) => row.split("|"));
 }
 
+/** Where an interface is searched. `folder` decides between interfaces with the same name. */
+interface Scope {
+  readonly declared?: Interfaces;
+  readonly folder?: string;
+}
+
 /** The members of an interface, with those that it inherits. */
-function membersOf(name: string, declared = interfaces): string[] {
-  const found = declared.get(name);
-  if (!found) throw new Error(`The source has no interface ${name}, or several.`);
-  const own = found.body.body.filter(({ computed }: Syntax) => !computed).map(({ key }: Syntax) => String(key.name));
-  return [...new Set<string>([...own, ...found.extends.filter(isOurs).flatMap(inheritedFrom)])];
+function membersOf(name: string, { declared = interfaces, folder }: Scope = {}): string[] {
+  const found = declared.get(name) ?? [];
+  const [one, ...others] = found.length > 1 ? found.filter((each) => each.folder === folder) : found;
+  if (!one || others.length > 0) throw new Error(`The source has no interface ${name}, or several.`);
+  const { declaration } = one;
+  const own = declaration.body.body
+    .filter(({ computed }: Syntax) => !computed)
+    .map(({ key }: Syntax) => String(key.name));
+  const inherited = declaration.extends
+    .filter(isOurs)
+    .flatMap((base: Syntax) => inheritedFrom(base, { declared, folder: one.folder }));
+  return [...new Set<string>([...own, ...inherited])];
 }
 
 /** Whether an interface that is extended has members of this library. `Other...` has names of other libraries. */
@@ -126,22 +165,22 @@ function isOurs({ expression }: Syntax): boolean {
 }
 
 /** The members of a type that an interface extends: an interface, or `Omit` of one. */
-function inheritedFrom({ expression, typeArguments }: Syntax): string[] {
-  if (expression.name !== "Omit") return membersOf(expression.name);
+function inheritedFrom({ expression, typeArguments }: Syntax, scope: Scope): string[] {
+  if (expression.name !== "Omit") return membersOf(expression.name, scope);
   const [base, keys] = typeArguments.params;
   const omitted = (keys.types ?? [keys]).map(({ literal }: Syntax) => literal.value);
-  return membersOf(base.typeName.name).filter((name) => !omitted.includes(name));
+  return membersOf(base.typeName.name, scope).filter((name) => !omitted.includes(name));
 }
 
-/** The interfaces of a package by name. Undefined for a name that several have. */
-function readInterfaces(name: string): Map<string, Syntax | undefined> {
-  const found = new Map<string, Syntax | undefined>();
-  for (const { program } of parseFolder(path.join(root, "packages", name, "src"))) {
+/** The interfaces of a package by name, each with the folder of its file. */
+function readInterfaces(name: string): Interfaces {
+  const found: Interfaces = new Map();
+  for (const { name: file, program } of parseFolder(path.join(root, "packages", name, "src"))) {
     for (const statement of program.body as Syntax[]) {
       const declaration: Syntax = statement.declaration ?? statement;
       if (declaration.type !== "TSInterfaceDeclaration") continue;
       const { name } = declaration.id;
-      found.set(name, found.has(name) ? undefined : declaration);
+      found.set(name, [...(found.get(name) ?? []), { folder: path.dirname(file), declaration }]);
     }
   }
   return found;
