@@ -23,8 +23,8 @@ const tables = ["internals/client-states.md", "internals/client-under-faults.md"
 /** The pages of each package: all guides for the users of the library, and those of its subject for another package. */
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
   // Not those for readers who choose a library or a runtime, and no tables of results.
-  mcparley: /^(?!start\/why-mcparley|serve\/runtimes|reference\/(command-hints|entry-members|issuers|runtime-results))/,
-  "@mcparley/cli": /^(cli\/.*|serve\/folder.*|start\/add-to-a-host|reference\/(command-hints|entry-members))\.md$/,
+  mcparley: /^(?!start\/why-mcparley|serve\/runtimes|reference\/(entry-members|issuers|runtime-results))/,
+  "@mcparley/cli": /^(cli\/.*|serve\/folder.*|start\/add-to-a-host|reference\/(entry-members|troubleshooting))\.md$/,
   "@mcparley/config": /^(start\/add-to-a-host|hosts\/host-configurations)\.md$/,
   "@mcparley/host": /^hosts\/(consent|host)\.md$/,
   "@mcparley/redis": /^operate\/(deployment|multiple-processes|scaling)\.md$/,
