@@ -85,7 +85,9 @@ async function asPublished(folder, transport, { env, packed }) {
   };
   if (transport === "stdio") list("--", "npx", name);
   else {
-    const { first, stop } = await startServer(["npx", name], { cwd, env: { ...env, PORT: "0" } });
+    // Not by npx, whose end would leave the server running.
+    const program = path.join(cwd, "node_modules", name, "dist/main.js");
+    const { first, stop } = await startServer(["node", program], { cwd, env: { ...env, PORT: "0" } });
     try {
       list(/http:\S+/.exec(first)?.[0] ?? "");
     } finally {
