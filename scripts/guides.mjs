@@ -30,9 +30,9 @@ const tables = [
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
   // Not the page for readers who choose a library, and no tables of results.
   mcparley:
-    /^(?!start\/why-mcparley|reference\/(chat-document|command-hints|command-options|entry-members|issuers|runtime-results))/,
+    /^(?!start\/why-mcparley|reference\/(chat-document|command-options|entry-members|issuers|runtime-results))/,
   "@mcparley/cli":
-    /^(cli\/.*|serve\/folder.*|start\/(add-to-a-host|first-folder)|reference\/(chat-document|command-hints|command-options|entry-members))\.md$/,
+    /^(cli\/.*|serve\/folder.*|start\/(add-to-a-host|first-folder)|reference\/(chat-document|command-options|entry-members|troubleshooting))\.md$/,
   "@mcparley/config": /^(start\/add-to-a-host|hosts\/host-configurations)\.md$/,
   "@mcparley/host":
     /^(hosts\/(consent|host|model-loop)|reference\/(consent-rules|host-options)|start\/first-host)\.md$/,

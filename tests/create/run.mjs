@@ -1,14 +1,15 @@
 // @ts-check
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { load } from "js-yaml";
 import { freePort, startServer, useTarballs, withEachNode } from "../support/packed.mjs";
 import { NotAvailable } from "../support/runner.mjs";
 
 const help = `npm run check -- create [options]
 
-Writes each project of create-mcparley with the packed command, installs the packed packages in it, and runs its scripts. Starts its server, and calls it.
-If Node runs TypeScript, it also runs the commands of the Dockerfile.
+Writes each project of create-mcparley with the packed command, installs the packed packages in it, and runs its scripts and the commands of its
+workflow. Starts its server, and calls it. Packs the project, installs the tarball in another folder, and starts its program. If Node runs TypeScript, it also runs the commands of the Dockerfile.
 
   --node VERSION   the version of Node, such as 24.9.0; may be given more than once (the Node that runs this program)
 `;
@@ -32,6 +33,8 @@ await withEachNode(help, async ({ folder: parent, label, env, packed }) => {
     useTarballs(folder, packed);
     if (transport === "http") usePort(folder, String(await freePort()));
     await tryProject(folder, transport, { env, label });
+    await asPublished(folder, transport, { env, packed });
+    process.stdout.write(`ok      ${label}: the project for ${transport}, installed from its tarball\n`);
   }
 });
 
@@ -40,7 +43,11 @@ async function tryProject(folder, transport, { env, label }) {
   const cwd = folder;
   const installed = spawnSync("npm", ["install"], { cwd, env, stdio: "ignore", shell: isWindows });
   if (installed.status !== 0) throw new NotAvailable("The packages cannot be installed.");
-  for (const script of ["typecheck", "test", "build"]) run("npm", ["run", script], { cwd, env });
+  const workflow = load(readFileSync(path.join(folder, ".github/workflows/ci.yml"), "utf8"));
+  for (const { run: command } of workflow.jobs.test.steps) {
+    const [program, ...args] = (command ?? "").split(" ");
+    if (program) run(program, args, { cwd, env });
+  }
   const name = path.basename(folder);
   const call = ["mcparley", "call", name, "add_note", "title=milk", "text=Buy milk.", "--trust"];
   const use = () => {
@@ -54,6 +61,39 @@ async function tryProject(folder, transport, { env, label }) {
   if (run("node", ["-p", "Boolean(process.features.typescript)"], { cwd, env }).trim() !== "true") return;
   await asImage(folder, transport, { env, use });
   process.stdout.write(`ok      ${label}: the project for ${transport}, as its Dockerfile runs it\n`);
+}
+
+/**
+ * Installs the tarball that the workflow has packed in another folder, and starts its program, as the users of a published server do.
+ *
+ * @param {string} folder @param {string} transport
+ * @param {{ env: NodeJS.ProcessEnv; packed: readonly import("../support/packed.mjs").Packed[] }} options
+ */
+async function asPublished(folder, transport, { env, packed }) {
+  const cwd = `${folder}-user`;
+  const name = path.basename(folder);
+  mkdirSync(cwd);
+  const tarball = path.join(folder, `${name}-0.1.0.tgz`);
+  writeFileSync(path.join(cwd, "package.json"), JSON.stringify({ dependencies: {}, devDependencies: {} }));
+  useTarballs(cwd, packed);
+  run("npm", ["install", tarball], { cwd, env });
+  // The command is installed in the project only.
+  const mcparley = path.join(folder, "node_modules/@mcparley/cli/bin/mcparley.cjs");
+  const list = (/** @type {string[]} */ ...target) => {
+    const listed = run("node", [mcparley, "list", ...target], { cwd, env });
+    if (!listed.includes("add_note")) throw new Error(listed);
+  };
+  if (transport === "stdio") list("--", "npx", name);
+  else {
+    // Not by npx, whose end would leave the server running.
+    const program = path.join(cwd, "node_modules", name, "dist/main.js");
+    const { first, stop } = await startServer(["node", program], { cwd, env: { ...env, PORT: "0" } });
+    try {
+      list(/http:\S+/.exec(first)?.[0] ?? "");
+    } finally {
+      await stop();
+    }
+  }
 }
 
 /**

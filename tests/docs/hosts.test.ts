@@ -67,12 +67,12 @@ describe("the page of hosts", () => {
     expect(jsonEntries("Claude Desktop")).toEqual(jsonEntries("Claude Code"));
   });
 
-  test("lists each host in the tables of transports and logs", () => {
-    const hosts = [...text.matchAll(/^\| \[([\w ]+)\]\(#/gm)].map(([, host]) => host);
+  test("lists each host at the beginning and in the list of logs", () => {
+    const hosts = [...text.matchAll(/^- \[([\w ]+)\]\(#/gm)].map(([, host]) => host);
     expect(hosts).toHaveLength(7);
     for (const host of hosts) {
       expect([...sections.keys()]).toContain(host);
-      expect(sections.get("Find the log")).toContain(`| ${host} `);
+      expect(sections.get("Find the log")).toContain(`\n- ${host}: `);
     }
     for (const { client } of clientSetups("sums", url)) expect(hosts).toContain(client);
   });

@@ -9,7 +9,7 @@ function io() {
   return { ...fakeIo(), onTerminate: () => () => {} };
 }
 
-const help = helpPage(undefined, 80);
+const help = helpPage([], 80);
 
 test("the help names each command and each topic, and is at most 80 columns wide", () => {
   for (const name of declaredCommands.keys()) expect(help).toContain(`  mcparley ${name} `);

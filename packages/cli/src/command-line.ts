@@ -13,7 +13,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   try {
     if (command === undefined || command === "--help" || command === "-h" || command === "help") {
       const { helpPage } = await loadCommands();
-      writeText(io.stdout, `${helpPage(command === "help" ? words[0] : undefined, io.columns() ?? 80)}\n`);
+      writeText(io.stdout, `${helpPage(command === "help" ? words : [], io.columns() ?? 80)}\n`);
       return command === undefined ? exitCodes.usage : exitCodes.ok;
     }
     if (command === "--version") {

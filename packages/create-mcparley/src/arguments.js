@@ -10,8 +10,8 @@ const defaultFolder = "mcp-server";
 
 export const help = `npm create mcparley@latest [FOLDER] [-- OPTIONS]
 
-Writes a project with an MCP server in TypeScript: a tool, a prompt, a resource, a test, a Dockerfile, and the configuration of hosts.
-It overwrites nothing and installs nothing.
+Writes a project with an MCP server in TypeScript: a tool, a prompt, a resource, a test, a Dockerfile, a workflow
+for GitHub, and the configuration of hosts. It overwrites nothing and installs nothing.
 
   FOLDER         the folder of the project; it must be empty or not exist (${defaultFolder})
   --stdio        a server that a host starts (the default)
@@ -64,7 +64,12 @@ export function nextSteps({ folder, name, transport }, from) {
   const relative = inside.startsWith("..") ? path.resolve(folder) : inside;
   const enter = relative === "." ? [] : [`  cd ${/^[\w./\\-]+$/.test(relative) ? relative : JSON.stringify(relative)}`];
   const start =
-    transport === "http" ? ["  npm start", "  npm run list      (in another terminal)"] : ["  npm run list"];
+    transport === "http"
+      ? [
+          "  npm run dev",
+          `  npx mcparley add http://127.0.0.1:3000/mcp --name ${name} --to claude-code  (in another terminal)`,
+        ]
+      : ["  npm run build", `  npx mcparley add --name ${name} --to claude-code -- node dist/main.js`];
   return [
     "",
     `Wrote ${name} to ${path.resolve(folder)}. Next:`,
@@ -74,6 +79,7 @@ export function nextSteps({ folder, name, transport }, from) {
     "  npm test",
     ...start,
     "",
+    "The last command adds the server to Claude Code. Other hosts are vscode, cursor, codex, gemini-cli and zed.",
     "",
   ].join("\n");
 }

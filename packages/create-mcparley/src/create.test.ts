@@ -39,6 +39,8 @@ describe("the command", () => {
     expect(readdirSync(folder).toSorted()).toEqual([
       ".cursor",
       ".dockerignore",
+      ...(transport === "http" ? [".env.example"] : []),
+      ".github",
       ".gitignore",
       ".mcp.json",
       ".vscode",
@@ -49,7 +51,10 @@ describe("the command", () => {
       "src",
       "tsconfig.json",
     ]);
-    expect(readdirSync(path.join(folder, "src")).toSorted()).toEqual(["main.ts", "server.test.ts", "server.ts"]);
+    const sources = ["main.ts", "server.test.ts", "server.ts"];
+    expect(readdirSync(path.join(folder, "src")).toSorted()).toEqual(
+      transport === "http" ? sources : ["dev.ts", ...sources],
+    );
     expect(json(folder, "package.json")).toMatchObject({ name: "my-notes", type: "module" });
     const entry = transport === "http" ? { url: "http://127.0.0.1:3000/mcp" } : { command: "node" };
     expect(json(folder, ".mcp.json")).toMatchObject({ mcpServers: { "my-notes": entry } });
@@ -130,6 +135,13 @@ describe("the command", () => {
 
 test("without words, the folder and the name are mcp-server, and the transport is stdio", () => {
   expect(readArguments([])).toMatchObject({ folder: "mcp-server", name: "mcp-server", transport: "stdio", ask: false });
+});
+
+test.each([
+  ["stdio", "  npx mcparley add --name x --to claude-code -- node dist/main.js\n"],
+  ["http", "  npx mcparley add http://127.0.0.1:3000/mcp --name x --to claude-code"],
+] as const)("the next steps for %s end with the command that adds the server to a host", (transport, line) => {
+  expect(nextSteps({ name: "x", transport, folder: "/a" }, "/")).toContain(line);
 });
 
 test("the next steps quote a folder with a space, and omit the current one", () => {

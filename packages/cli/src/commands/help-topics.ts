@@ -8,6 +8,7 @@ import { wrap } from "../terminal/text.ts";
 import { declaredCommands } from "./all-commands.ts";
 import { callCommand } from "./call.ts";
 import { connectOptions, formerYes } from "./connection/options.ts";
+import { errorList, errorNames, errorPage } from "./error-help.ts";
 import { commandHelp, optionTable, optionsOf, table, topicNames } from "./help.ts";
 
 const targetHelp = [
@@ -48,6 +49,7 @@ const questionOptions = [root, answer, sample, allow, sendAnswers, trust, former
 /** The pages of `mcparley help` by name. Each is wrapped to a number of columns. */
 export const helpTopics: Readonly<Record<(typeof topicNames)[number], (columns: number) => string>> = {
   targets: () => targetHelp,
+  errors: errorList,
   options: (columns) =>
     `Options of all commands that use a server\n${optionTable(optionsOf(connectOptions, "options"), columns)}`,
   questions: (columns) => page([questionsHelp, capabilitiesHelp], questionOptions, columns),
@@ -65,16 +67,19 @@ function page(texts: readonly string[], options: readonly Option[], columns: num
   return [...texts.map((text) => wrap(text, columns).join("\n")), optionTable(options, columns)].join("\n\n");
 }
 
-/** Returns the help of a command or of a topic, or without a word that of the program. Throws `UsageError` for an unknown word. */
-export function helpPage(word: string | undefined, width: number): string {
+/** Returns the help of a command, a topic or an error, or without words that of the program. Throws `UsageError` for unknown words. */
+export function helpPage(words: readonly string[], width: number): string {
   const columns = Math.min(width, 100);
-  if (word === undefined) return programHelp(columns);
+  if (words.length === 0) return programHelp(columns);
+  const word = words.join(" ");
   const command = declaredCommands.get(word);
   if (command) return commandHelp(word, command, columns);
   const topic = topicNames.find((name) => name === word);
   if (topic) return helpTopics[topic](columns);
-  const words = [...declaredCommands.keys(), ...topicNames];
-  throw new UsageError(`There is no help for "${word}".`, didYouMean(word, words));
+  const error = errorPage(word, columns);
+  if (error !== undefined) return error;
+  const names = [...declaredCommands.keys(), ...topicNames, ...errorNames()];
+  throw new UsageError(`There is no help for "${word}".`, didYouMean(word, names));
 }
 
 /** Maximum length of the words of a command that are shown whole. */
@@ -87,7 +92,10 @@ function programHelp(columns: number): string {
     return [`mcparley ${name} ${usage.length > maxWords ? `${firstWords}...` : usage}`, summary] as const;
   });
   const topics = `describe a command, or one of the topics ${topicNames.join(", ")}`;
-  const more = [["mcparley help COMMAND|TOPIC", topics] as const];
+  const more = [
+    ["mcparley help COMMAND|TOPIC", topics] as const,
+    ["mcparley help CODE", "explain an error, such as ECONNREFUSED, 401 or exit 5"] as const,
+  ];
   const options = [["-h, --help", "show this"] as const, ["    --version", "show the version"] as const];
   return [
     "mcparley: serve a folder to MCP clients, and use any MCP server in a terminal",

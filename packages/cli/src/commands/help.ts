@@ -3,7 +3,7 @@ import { wrap } from "../terminal/text.ts";
 import type { CommandDeclaration, TableRows } from "./connection/command.ts";
 
 /** The names of the pages of `mcparley help`. */
-export const topicNames = ["targets", "options", "questions", "network", "signing-in", "exit-codes"] as const;
+export const topicNames = ["targets", "options", "questions", "network", "signing-in", "exit-codes", "errors"] as const;
 
 const noBreakSpace = "\u00a0";
 
@@ -21,7 +21,7 @@ export function commandHelp(name: string, command: CommandDeclaration, width: nu
     if (topic === "network" || topic === "signing-in") return optionsOf(options, topic).length > 0;
     if (topic === "targets") return command.namesTargets ?? command.usage.includes("TARGET");
     if (topic === "options") return kind !== "other";
-    if (topic === "exit-codes") return exitCodes === undefined;
+    if (topic === "exit-codes" || topic === "errors") return exitCodes === undefined;
     return topic !== "questions" || kind === "server";
   });
   return [

@@ -38,7 +38,9 @@ describe.each(methods)("a server that refuses %s", (method) => {
   test("is listed without that list, which is named on stderr with exit code 2", async () => {
     const { code, io } = await runWith({ connect: refuse(-32603) }, `list ${url}`);
     expect(code).toBe(2);
-    expect(io.err()).toBe(`mcparley: The server answered ${method} with -32603: It is out of order\n`);
+    expect(io.err()).toBe(
+      `mcparley: The server answered ${method} with -32603: It is out of order\n  More: mcparley help -32603\n`,
+    );
     for (const one of others) expect(io.out()).toContain(entries[one]);
     expect(io.out()).not.toContain(entries[method]);
   });
@@ -52,6 +54,7 @@ describe.each(methods)("a server that refuses %s", (method) => {
         method,
         code: -32603,
         message: `The server answered ${method} with -32603: It is out of order`,
+        help: "mcparley help -32603",
         exitCode: 2,
       },
     ]);
@@ -110,7 +113,9 @@ test("reports a refused request with its method", async () => {
   ] as const) {
     const [command, word] = words.split(" ");
     const { io } = await runWith({ connect: connectToScript(answers) }, `${command} ${url} ${word}`);
-    expect(io.err()).toBe(`mcparley: The server answered ${method} with -32603: It is out of order\n`);
+    expect(io.err()).toBe(
+      `mcparley: The server answered ${method} with -32603: It is out of order\n  More: mcparley help -32603\n`,
+    );
   }
 });
 

@@ -71,6 +71,7 @@ describe("errors", () => {
       code: "sign_in_required",
       message: "A user must.",
       hint: `Sign in: mcparley login ${url} --scope 'a b$(id)'`,
+      help: "mcparley help sign_in_required",
       exitCode: 3,
       scopes: ["b$(id)"],
     });

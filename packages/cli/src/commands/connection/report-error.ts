@@ -3,6 +3,7 @@ import { exitCodes } from "../../terminal/exit-codes.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { withOptionNames } from "../../targets/option-names.ts";
+import { helpFor } from "../error-help.ts";
 import { largestReply } from "./options.ts";
 import { type KnownTarget, withServerName, withTarget, withoutUrlSecrets } from "../../targets/known-target.ts";
 import {
@@ -71,6 +72,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
   const hint = hintOf(error, reporting);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
+  const help = helpFor(error);
   const stderr = stderrOf(error, reporting);
   // The error of a process that has ended contains the same lines, and `--verbose` has shown them.
   const hasExited = error instanceof LocalError && error.code === "exited";
@@ -79,6 +81,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   }
   const causes = withoutUrlSecrets(details(error), reporting.target?.url);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
+  if (help !== undefined) screen.note(`  More: ${help}`);
   return exitCode;
 }
 
@@ -86,7 +89,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
 export function errorDocument(error: unknown, facts: FailureFacts): object {
   const message = messageOf(error, facts);
   const stderr = stderrOf(error, facts) || undefined;
-  const base = { message, hint: hintOf(error, facts), exitCode: exitCodeOf(error), stderr };
+  const base = { message, hint: hintOf(error, facts), help: helpFor(error), exitCode: exitCodeOf(error), stderr };
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof UnansweredError) {
     const cause = error.cause === undefined ? undefined : errorDocument(error.cause, facts);

@@ -69,7 +69,7 @@ test("a server that refuses the token of the sign-in is not asked for a sign-in 
     Promise.reject(new LocalError("unauthorized", "Refused (401).", { data }));
   const { io } = await runWith({ connect }, ["list", url]);
   expect(io.err()).toBe(
-    `mcparley: Refused (401).\n  The server refused the token of your sign-in. Its operator can check which issuers and audiences it accepts. To get a new token, sign in again: mcparley login ${url}\n`,
+    `mcparley: Refused (401).\n  The server refused the token of your sign-in. Its operator can check which issuers and audiences it accepts. To get a new token, sign in again: mcparley login ${url}\n  More: mcparley help unauthorized\n`,
   );
 });
 
@@ -80,7 +80,7 @@ test("names the scopes that were requested and not granted", async () => {
   const { code, io } = await runWith({ connect }, ["list", url]);
   expect(code).toBe(3);
   expect(io.err()).toBe(
-    `mcparley: Denied (403).\n  The authorization server did not grant the scopes notes:write notes:sign. Sign in with an account that may have them: mcparley login ${url}\n`,
+    `mcparley: Denied (403).\n  The authorization server did not grant the scopes notes:write notes:sign. Sign in with an account that may have them: mcparley login ${url}\n  More: mcparley help unauthorized\n`,
   );
 });
 
@@ -93,7 +93,7 @@ test.each(["invalid_client", "unauthorized_client", "invalid_client_metadata", "
     const { code, io } = await runWith({ connect }, ["list", url]);
     expect(code).toBe(3);
     expect(io.err()).toBe(
-      `mcparley: ${message}\n  Register a client with the authorization server, and sign in as this client: mcparley login ${url} --client-id ID --client-secret-env NAME\n`,
+      `mcparley: ${message}\n  Register a client with the authorization server, and sign in as this client: mcparley login ${url} --client-id ID --client-secret-env NAME\n  More: mcparley help authorization_failed\n`,
     );
   },
 );

@@ -1,6 +1,10 @@
+#!/usr/bin/env node
+import { existsSync } from "node:fs";
 import { listen } from "mcparley/node";
 import { server } from "./server.ts";
 
+// Variables of the environment have precedence over those of the file.
+if (existsSync(".env")) process.loadEnvFile();
 const { PORT = "3000", HOST = "127.0.0.1", ALLOWED_HOSTS = "" } = process.env;
 
 const running = await listen(server, {

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { serveStdio } from "mcparley/stdio";
 import { server } from "./server.ts";
 
