@@ -29,8 +29,7 @@ const tables = [
 /** The pages of each package: all guides for the users of the library, and those of its subject for another package. */
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
   // Not the page for readers who choose a library, and no tables of results.
-  mcparley:
-    /^(?!start\/why-mcparley|reference\/(chat-document|command-options|entry-members|issuers|runtime-results))/,
+  mcparley: /^(?!start\/why-mcparley|reference\/(chat-document|command-options|entry-members|issuers|runtime-results))/,
   "@mcparley/cli":
     /^(cli\/.*|serve\/folder.*|start\/(add-to-a-host|first-folder)|reference\/(chat-document|command-options|entry-members|troubleshooting))\.md$/,
   "@mcparley/config": /^(start\/add-to-a-host|hosts\/host-configurations)\.md$/,

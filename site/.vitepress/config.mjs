@@ -1,11 +1,18 @@
 // @ts-check
 import { defineConfig } from "vitepress";
 import { anchorOf } from "../scripts/markdown.mjs";
-import { accessibleTheme } from "./accessible-theme.mjs";
+import { isOptional } from "../scripts/pages.mjs";
+import { correctedTheme } from "./corrected-theme.mjs";
 import { markdownPlugins } from "./markdown-plugins.mjs";
+import { fields, processTerm, storeFields, tokenize } from "./ranking.mjs";
+import { sectionsOf } from "./sections.mjs";
 import { readSite } from "./site.mjs";
 
-const { address, navigation, sidebar, summaries } = readSite();
+const { address, aliases, moved, navigation, sidebar, summaries } = readSite();
+const base = process.env.SITE_BASE ?? "/";
+
+/** The options of MiniSearch, of which the types of VitePress have only some. */
+const indexOptions = { fields, storeFields, tokenize, processTerm, extractField };
 
 export default defineConfig({
   title: "mcparley",
@@ -13,7 +20,7 @@ export default defineConfig({
   description:
     "The Model Context Protocol in TypeScript: servers, clients and hosts, for every revision and transport.",
   lang: "en",
-  base: process.env.SITE_BASE ?? "/",
+  base,
   srcDir: ".generated/pages",
   outDir: "dist",
   cacheDir: ".generated/cache",
@@ -21,7 +28,7 @@ export default defineConfig({
   // The link check of `npm run check -- site` covers the built pages with their anchors.
   ignoreDeadLinks: false,
   head: [
-    ["link", { rel: "icon", type: "image/svg+xml", href: `${process.env.SITE_BASE ?? "/"}favicon.svg` }],
+    ["link", { rel: "icon", type: "image/svg+xml", href: `${base}favicon.svg` }],
     ["meta", { name: "color-scheme", content: "light dark" }],
   ],
   markdown: {
@@ -30,7 +37,7 @@ export default defineConfig({
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   vite: {
-    plugins: [accessibleTheme()],
+    plugins: [correctedTheme()],
     // Parts of Mermaid, which only pages with diagrams load.
     // Images are files, which the check of the site compares with their sources.
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 },
@@ -40,7 +47,18 @@ export default defineConfig({
     nav: navigation,
     sidebar,
     outline: { level: [2, 3], label: "On this page" },
-    search: { provider: "local", options: { _render: renderForSearch } },
+    search: {
+      provider: "local",
+      options: {
+        _render: renderForSearch,
+        miniSearch: {
+          options: indexOptions,
+          _splitIntoSections: (_, html) => sectionsOf(html),
+        },
+      },
+    },
+    // The layout leads from sections that have moved to another page. The types of the theme do not know this member.
+    ...{ moved },
     ...(address && { socialLinks: [{ icon: "github", link: address }] }),
     docFooter: { prev: "Previous page", next: "Next page" },
     notFound: {
@@ -57,16 +75,30 @@ export default defineConfig({
 });
 
 /**
- * Renders a page for the search index. Generated tables and lists of next pages are left out, because they match every search.
+ * Renders a page for the search index, without colors. Pages for contributors and lists of next pages are left out, because they match every
+ * search.
  *
  * @param {string} source
  * @param {import("vitepress").MarkdownEnv} env
  * @param {any} md the renderer, whose types differ between two packages
  */
 function renderForSearch(source, env, md) {
-  const isGenerated = /^internals\/client-(states|under-faults)\.md$/.test(env.relativePath);
-  const wanted = source
-    .split(/^(?=## )/m)
-    .filter((part, index) => (isGenerated ? index === 0 : !part.startsWith("## Next pages")));
-  return md.render(wanted.join(""), env);
+  if (isOptional(env.relativePath) || env.relativePath === "index.md") return "";
+  const wanted = source.split(/^(?=## )/m).filter((part) => !/^## Next( pages)?\n/.test(part));
+  const { highlight } = md.options;
+  md.options.highlight = null;
+  try {
+    return md.render(wanted.join(""), env);
+  } finally {
+    md.options.highlight = highlight;
+  }
+}
+
+/**
+ * A field of a section in the search index. The aliases of a page belong to its first section, whose address has no anchor.
+ *
+ * @param {any} section @param {string} field
+ */
+function extractField(section, field) {
+  return field === "aliases" ? (aliases.get(section.id.slice(base.length)) ?? "") : section[field];
 }

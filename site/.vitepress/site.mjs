@@ -2,9 +2,20 @@
 import { apiPages } from "../scripts/api-pages.mjs";
 import { filesOf } from "../scripts/navigation.mjs";
 import { repository } from "../../scripts/release/project.mjs";
-import { navigation, readPages, sitePath } from "../scripts/pages.mjs";
+import { addressOf, navigation, readPages, sitePath } from "../scripts/pages.mjs";
+import { movedSections, readRedirects } from "../scripts/redirects.mjs";
 
-/** Returns what the configuration of VitePress takes from the guides: the navigation, the sidebar and the summaries of pages. */
+/** The sections that the bar at the top links, each with the folders whose pages belong to it there. */
+const topSections = /** @type {Readonly<Record<string, string>>} */ ({
+  Start: "start|learn|create-mcparley",
+  Servers: "servers|serve|auth",
+  Clients: "clients|hosts|host-package|config",
+  Command: "cli",
+  Operate: "operate|redis",
+  Reference: "reference",
+});
+
+/** Returns what the configuration of VitePress takes from the guides: the navigation, the sidebar, the summaries and aliases of pages. */
 export function readSite() {
   const sections = navigation();
   const pages = readPages();
@@ -23,22 +34,28 @@ export function readSite() {
       text ? [{ text, collapsed: true, items: items(files) }] : [],
     );
     if (title === "Reference") named.unshift(apiGroup());
-    if (title === "Contributors") named.push({ text: "All decisions", collapsed: true, items: items(decisions) });
+    if (title === "Internals") named.push({ text: "All decisions", collapsed: true, items: items(decisions) });
     return [...items(direct.files), ...named];
   };
 
   return {
     address: repository,
-    navigation: sections.map((section) => {
-      const inside = [...filesOf(section), ...(section.title === "Contributors" ? decisions : [])];
-      const [first = ""] = inside.filter((file) => file !== "README.md");
-      return { text: section.title, link: linkOf(sitePath(first)), activeMatch: matchOf(section.title, inside) };
-    }),
+    navigation: [
+      ...sections.flatMap((section) => {
+        const folders = topSections[section.title];
+        const [first = ""] = filesOf(section);
+        const link = linkOf(sitePath(first));
+        return folders === undefined ? [] : [{ text: section.title, link, activeMatch: `^/(${folders})(/|\\.html)?` }];
+      }),
+      { text: "API", link: "/api/" },
+    ],
     sidebar: [
       { text: "All guides", link: linkOf(sitePath("docs/README.md")) },
       ...sections.map((section) => ({ text: section.title, collapsed: true, items: sidebarItems(section) })),
     ],
     summaries: new Map(pages.map(({ path, summary }) => [path, summary])),
+    aliases: new Map(pages.map((page) => [addressOf(page.path), page.aliases.join("; ")])),
+    moved: movedFrom(pages.map(({ path }) => addressOf(path))),
   };
 }
 
@@ -47,14 +64,14 @@ function apiGroup() {
   return { text: "API", collapsed: true, items: [{ text: "Entry points", link: "/api/" }, ...items] };
 }
 
-/** The link of a page in the configuration: `/tools` of `tools.md`, `/adr/` of `adr/index.md`. @param {string} path */
-function linkOf(path) {
-  return `/${path.replace(/(^|\/)index\.md$/, "$1").replace(/\.md$/, "")}`;
+/** The sections that have moved away from pages that exist, by page and anchor. @param {readonly string[]} addresses */
+function movedFrom(addresses) {
+  const redirects = readRedirects();
+  const moved = addresses.map((address) => /** @type {const} */ ([address, movedSections(address, redirects)]));
+  return Object.fromEntries(moved.filter(([, sections]) => Object.keys(sections).length > 0));
 }
 
-/** A pattern for the paths of a section. @param {string} title @param {readonly string[]} files */
-function matchOf(title, files) {
-  const paths = files.filter((file) => file !== "README.md").map((file) => linkOf(sitePath(file)));
-  if (title === "Reference") paths.push("/api/.*");
-  return `^(${paths.join("|")})(\\.html)?$`;
+/** The link of a page in the configuration: `/tools` of `tools.md`, `/adr/` of `adr/index.md`. @param {string} path */
+function linkOf(path) {
+  return `/${addressOf(path)}`;
 }

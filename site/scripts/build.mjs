@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeApiReference } from "./api.mjs";
 import { withoutPadding } from "../../scripts/guides.mjs";
-import { llmsFullText, llmsText } from "./llms.mjs";
+import { llmsFullText, llmsSmallText, llmsText, skillsIndex, skillsOf } from "./llms.mjs";
 import { imagesOf } from "./images.mjs";
 import { readPages, root, sitePath } from "./pages.mjs";
 import { writeRedirects } from "./redirects.mjs";
@@ -47,8 +47,12 @@ export async function buildSite({ url }) {
   for (const { path: file, text } of [...pages, ...api]) write(path.join(built, file), withoutPadding(text));
   // The Markdown names the images by their paths, and the HTML by their hashes.
   for (const file of images) cpSync(path.join(root, file), path.join(built, sitePath(file)));
+  for (const { name, text } of skillsOf()) write(path.join(built, "skills", name, "SKILL.md"), text);
+  for (const folder of ["skills", ".well-known/agent-skills"])
+    write(path.join(built, folder, "index.json"), skillsIndex(prefix));
   writeRedirects(built, { base });
   write(path.join(built, "llms.txt"), llmsText(pages, { prefix, api }));
+  write(path.join(built, "llms-small.txt"), llmsSmallText(pages));
   write(path.join(built, "llms-full.txt"), llmsFullText(pages));
 }
 

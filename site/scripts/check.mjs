@@ -1,22 +1,26 @@
 // @ts-check
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { startBrowser } from "./browser.mjs";
+import { checkReadme } from "./readme.mjs";
 import { screens, views } from "./views.mjs";
+
+/** The widths, in pixels, at which no page can be wider than the screen. */
+const widths = [1440, 1024, 820, 768, 390, 360];
 
 /** @typedef {{ where: string; impact: string; rule: string; help: string; nodes: string[] }} Violation */
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /**
- * Opens the views of the site in a browser, and checks each with axe. Writes a screenshot of each.
+ * Opens the views of the site in a browser, and checks each with axe. Writes a screenshot of each. Then opens every page at all widths, and
+ * the README as the forge shows it.
  *
  * @param {string} url the address of the home page
- * @param {{ screenshots: string }} options the folder of the screenshots
- * @returns {Promise<{ errors: string[]; violations: Violation[]; views: number } | undefined>} undefined if there is no browser
+ * @param {{ folder: string; screenshots: string }} options the built site, and the folder of the screenshots
  */
-export async function checkInBrowser(url, { screenshots }) {
+export async function checkInBrowser(url, { folder, screenshots }) {
   const browser = await startBrowser();
   if (!browser) return undefined;
   rmSync(screenshots, { recursive: true, force: true });
@@ -42,10 +46,61 @@ export async function checkInBrowser(url, { screenshots }) {
       }
       await context.close();
     }
+    const pages = pagesIn(folder);
+    const layout = await checkWidths(browser, { url, pages });
+    const readme = await checkReadme(browser, { screenshots });
+    return { errors, violations, views: screens.length * views.length, layout, pages: pages.length, readme };
   } finally {
     await browser.close();
   }
-  return { errors, violations, views: screens.length * views.length };
+}
+
+/** The addresses of the pages of a built site, without those that lead to others. @param {string} folder */
+function pagesIn(folder) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".html") && readFileSync(path.join(folder, file), "utf8").includes('id="app"'))
+    .map((file) =>
+      file
+        .split(path.sep)
+        .join("/")
+        .replace(/(^|\/)index\.html$/, "$1")
+        .replace(/\.html$/, ""),
+    )
+    .toSorted();
+}
+
+/**
+ * Returns the pages whose content is wider than the screen at one of the widths. On the width of a phone, no table scrolls either.
+ *
+ * @param {import("playwright-core").Browser} browser
+ * @param {{ url: string; pages: readonly string[] }} options
+ */
+async function checkWidths(browser, { url, pages }) {
+  const page = await browser.newPage({ reducedMotion: "reduce" });
+  /** @type {string[]} */
+  const errors = [];
+  for (const address of pages) {
+    await page.setViewportSize({ width: widths[0] ?? 0, height: 900 });
+    await page.goto(new URL(address, url).href);
+    await page.evaluate(() => document.fonts.ready);
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      const { overflow, wide, tables } = await page.evaluate(() => {
+        const root = document.documentElement;
+        const scrolling = [...document.querySelectorAll(".vp-doc .table")].filter(
+          (table) => table.scrollWidth > table.clientWidth,
+        );
+        const right = (/** @type {Element} */ element) => element.getBoundingClientRect().right;
+        const overflow = root.scrollWidth - root.clientWidth;
+        const widest = [...document.querySelectorAll("body *")].filter((element) => right(element) > root.clientWidth);
+        return { overflow, wide: overflow > 0 ? widest.at(-1)?.outerHTML.slice(0, 120) : "", tables: scrolling.length };
+      });
+      if (overflow > 0) errors.push(`/${address}, ${width} px: the content is ${overflow} px wider: ${wide}`);
+      if (width < 768 && tables > 0) errors.push(`/${address}, ${width} px: ${tables} tables scroll`);
+    }
+  }
+  await page.close();
+  return errors;
 }
 
 /**

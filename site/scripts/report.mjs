@@ -1,10 +1,12 @@
 // @ts-check
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { checkInBrowser } from "./check.mjs";
 import { checkImages, imagesOf } from "./images.mjs";
 import { checkLinks } from "./links.mjs";
 import { readPages, root } from "./pages.mjs";
+import { checkSearch } from "./search.mjs";
 import { serveSite } from "./serve.mjs";
 
 /**
@@ -17,6 +19,8 @@ export async function checkSite({ folder, base, screenshots }) {
     checkTypes(),
     reportLinks(folder, base),
     reportImages(folder, base),
+    reportCallOuts(folder),
+    await reportSearch(folder, base),
     await reportBrowser({ folder, base, screenshots }),
   ];
   return results.every(Boolean) ? 0 : 1;
@@ -39,16 +43,43 @@ function reportLinks(folder, base) {
 
 /** @param {string} folder @param {string} base */
 function reportImages(folder, base) {
-  const pages = readPages().map((page) => ({ path: page.path, images: imagesOf(page) }));
+  // The HTML of the home page is not that of the README. Its images are named from the folder of the guides.
+  const home = imagesOf({ source: "docs/home.md" }, readFileSync(path.join(root, "site/home.md"), "utf8"));
+  const pages = readPages().map((page) => ({
+    path: page.path,
+    images: page.source === "README.md" ? home : imagesOf(page),
+  }));
   const { count, errors } = checkImages(folder, { base, pages });
   print(errors.length === 0, `${count} images are those of the source`, errors);
+  return errors.length === 0;
+}
+
+/** Compares the call-outs of the pages with those of the sources. @param {string} folder */
+function reportCallOuts(folder) {
+  let total = 0;
+  const errors = readPages().flatMap(({ path: page, text }) => {
+    const written = text.match(/^> \[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]/gm)?.length ?? 0;
+    const file = path.join(folder, page.replace(/\.md$/, ".html"));
+    const shown = readFileSync(file, "utf8").match(/class="[^"]*\bgithub-alert\b/g)?.length ?? 0;
+    total += shown;
+    return page === "index.md" || shown === written ? [] : [`${page}: ${shown} of ${written} call-outs are shown`];
+  });
+  print(errors.length === 0, `${total} call-outs are shown`, errors);
+  return errors.length === 0;
+}
+
+/** @param {string} folder @param {string} base */
+async function reportSearch(folder, base) {
+  const { queries, first, errors, sections } = await checkSearch(folder, { base });
+  const title = `${queries} queries find their page in ${sections} sections among the first 3, ${first} as the first`;
+  print(errors.length === 0, title, errors);
   return errors.length === 0;
 }
 
 /** @param {{ folder: string; base: string; screenshots: string }} options */
 async function reportBrowser({ folder, base, screenshots }) {
   const server = await serveSite(folder, { base });
-  const result = await checkInBrowser(server.url, { screenshots });
+  const result = await checkInBrowser(server.url, { folder, screenshots });
   await server.close();
   if (!result) {
     process.stdout.write("not run  There is no Chromium, and it cannot be installed.\n");
@@ -59,8 +90,11 @@ async function reportBrowser({ folder, base, screenshots }) {
   print(result.errors.length === 0, `${result.views} views in Chromium`, result.errors);
   print(bad.length === 0, "no serious or critical violation of accessibility", bad.map(describe));
   print(true, `${others.length} other violations`, others.map(describe));
+  print(result.layout.length === 0, `${result.pages} pages fit into six widths`, result.layout);
+  const { errors, wide } = result.readme;
+  print(errors.length === 0, `README.md at 830 px, with ${wide} blocks or tables that scroll`, errors);
   process.stdout.write(`         screenshots in ${path.relative(process.cwd(), screenshots)}\n`);
-  return result.errors.length === 0 && bad.length === 0;
+  return [result.errors, bad, result.layout, errors].every(({ length }) => length === 0);
 }
 
 /** @param {import("./check.mjs").Violation} violation */

@@ -13,23 +13,28 @@
 /** @type {readonly View[]} */
 export const views = [
   { name: "home", path: "" },
-  { name: "quick-start", path: "quick-start" },
+  { name: "quick-start", path: "start/first-server" },
   { name: "guides", path: "guides" },
-  { name: "tables", path: "server-options" },
-  { name: "diagrams", path: "elicitation-and-sampling", prepare: scrollToDiagram },
-  { name: "code", path: "tools" },
-  { name: "image", path: "chat", prepare: scrollToImage },
+  { name: "tables", path: "reference/server-options", prepare: scrollToTable },
+  { name: "diagrams", path: "internals/how-a-call-works", prepare: scrollToDiagram },
+  { name: "code", path: "servers/tools" },
+  { name: "image", path: "cli/chat", prepare: scrollToImage },
   { name: "api", path: "api/server" },
   { name: "not-found", path: "no-such-page", status: 404 },
-  { name: "search", path: "tools", prepare: search },
-  { name: "menu", path: "tools", prepare: openMenu },
+  { name: "search", path: "servers/tools", prepare: search },
+  { name: "menu", path: "servers/tools", prepare: openMenu },
 ];
 
 /** The widths in pixels, and the color schemes, in which each view is checked. */
-export const screens = [1440, 390].flatMap((width) => [
+export const screens = [1440, 820, 390].flatMap((width) => [
   { width, scheme: /** @type {const} */ ("light") },
   { width, scheme: /** @type {const} */ ("dark") },
 ]);
+
+/** Scrolls to the first table. @param {import("playwright-core").Page} page */
+async function scrollToTable(page) {
+  await page.locator(".vp-doc .table").first().scrollIntoViewIfNeeded();
+}
 
 /** Scrolls to the first diagram, once it is drawn. @param {import("playwright-core").Page} page */
 async function scrollToDiagram(page) {

@@ -34,7 +34,13 @@ export interface CommandSample {
 /** The documents whose samples are run. */
 export function documents(): string[] {
   const readmes = publishedPackages().map(({ folder }) => path.join(folder, "README.md"));
-  return ["README.md", "site/home.md", ...readmes, ...pagesOfDocs().map((name) => path.join("docs", name))];
+  return [
+    "README.md",
+    "site/home.md",
+    "site/llms.md",
+    ...readmes,
+    ...pagesOfDocs().map((name) => path.join("docs", name)),
+  ];
 }
 
 /**

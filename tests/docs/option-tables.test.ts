@@ -96,7 +96,9 @@ test.each(tables)(
   "$page: $heading lists the members of $of",
   ({ page, heading, of, without, with: more = [], isOfHost }) => {
     const omitted = without === undefined ? [] : membersOf(without);
-    const members = membersOf(of, { declared: isOfHost ? interfacesOfHosts : interfaces }).filter((name) => !omitted.includes(name));
+    const members = membersOf(of, { declared: isOfHost ? interfacesOfHosts : interfaces }).filter(
+      (name) => !omitted.includes(name),
+    );
     expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
   },
 );

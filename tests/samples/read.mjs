@@ -12,10 +12,10 @@ import { readmes } from "./read-readme.mjs";
  * @typedef {{ kind: "run"; lines: string[]; output: string[] }} RunStep
  */
 
-/** The pages whose shell samples are run, relative to the repository: the READMEs and the guides. */
+/** The pages whose shell samples are run, relative to the repository: the READMEs, the home page of the site and the guides. */
 export function pagesWithCommands() {
   const guides = pagesOfDocs().filter(isGuide);
-  const pages = [...readmes(), ...guides.map((name) => `docs/${name}`)];
+  const pages = [...readmes(), "site/home.md", ...guides.map((name) => `docs/${name}`)];
   return pages.filter((page) => readSteps(page).some(({ kind }) => kind === "run"));
 }
 

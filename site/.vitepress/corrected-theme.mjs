@@ -1,7 +1,10 @@
 // @ts-check
+import { fileURLToPath } from "node:url";
+
+const ranking = JSON.stringify(fileURLToPath(new URL("ranking.mjs", import.meta.url)));
 
 /**
- * Corrections of the default theme's components that axe or the keyboard needs. Each replaces an exact text, and the build
+ * Corrections of the default theme's components that axe, the keyboard or the search needs. Each replaces an exact text, and the build
  * fails if a version of VitePress has another text.
  *
  * @type {Readonly<Record<string, readonly (readonly [from: string, to: string])[]>>}
@@ -22,6 +25,8 @@ const corrections = {
   ],
   // The search is a dialog that contains a list of links, and not a button that contains a list of options.
   "VPLocalSearchBox.vue": [
+    ["import MiniSearch,", `import { search as searchGuides } from ${ranking}\nimport MiniSearch,`],
+    ["index\n      .search(filterTextValue)", "searchGuides(index, filterTextValue)"],
     ['role="button"', 'role="dialog" aria-modal="true" aria-label="Search"'],
     [":aria-owns=\"results?.length ? 'localsearch-list' : undefined\"", ""],
     ['aria-expanded="true"', ""],
@@ -51,9 +56,9 @@ const corrections = {
 };
 
 /** @returns {import("vite").Plugin} */
-export function accessibleTheme() {
+export function correctedTheme() {
   return {
-    name: "accessible-theme",
+    name: "corrected-theme",
     enforce: "pre",
     transform(code, id) {
       const [, name = ""] = /\/theme-default\/components\/(\w+\.vue)$/.exec(id.replaceAll("\\", "/")) ?? [];
