@@ -68,7 +68,14 @@ export function verdictsTable(verdicts) {
     const name = contender === undefined ? workload : `${workload}, ${contender}`;
     const range = got ? `${got.lowest.toFixed(2)} to ${got.highest.toFixed(2)}` : (notRun ?? "not measured");
     const what = to === undefined ? `${measure}, ${of}` : `${measure}, ${of} to ${to}`;
-    return [name, what, wanted, got ? got.median.toFixed(2) : "–", range, reached ? "ok" : "MISSED"];
+    return [
+      name,
+      what,
+      wanted,
+      got ? got.median.toFixed(2) : "–",
+      range,
+      reached ? "ok" : notRun === undefined ? "MISSED" : "not run",
+    ];
   });
   return alignedTable([["target", "of", "wanted", "got", "range", ""], ...rows]).join("\n");
 }

@@ -116,14 +116,14 @@ describe("a ratio to another contender", () => {
   });
 });
 
-test("misses workloads that did not run, and omits workloads that were not requested", () => {
+test("names workloads that did not run as not reached, and omits workloads that were not requested", () => {
   const failed = {
     ...result(1, 1),
     rows: [{ name: "mcparley", notRun: "It broke.", samples: [], figures: {}, ratios: {} }],
   };
   const verdicts = judge([target, { ...target, workload: "other" }], [failed]);
-  expect(verdicts).toHaveLength(1);
-  expect(verdictsTable(verdicts)).toMatch(/\| w +\| +perSecond, ratio \| +≥ 0.85 \| +– \| It broke. \| MISSED \|/);
+  expect(verdicts).toMatchObject([{ reached: false }]);
+  expect(verdictsTable(verdicts)).toMatch(/\| w +\| +perSecond, ratio \| +≥ 0.85 \| +– \| It broke. \| not run \|/);
 });
 
 test("shows each measure with ratio and spread, and the contenders that did not run", () => {

@@ -278,11 +278,11 @@ test("the links between the documents have existing targets", async () => {
 });
 
 test("the YAML of the guides is served without a problem", async () => {
-  const pages = ["prompts", "resources-and-skills", "tools", "server", "access-control"].map((page) =>
-    readFile(join(handbook, `../../docs/folder-${page}.md`), "utf8"),
+  const pages = ["folder", "folder-tools"].map((page) =>
+    readFile(join(handbook, `../../docs/serve/${page}.md`), "utf8"),
   );
   const guides = (await Promise.all(pages)).join("\n");
-  const [prompt, notes, review, program, settings, auth, ...more] = [...guides.matchAll(/```yaml\n(.*?)```/gs)].map(
+  const [settings, prompt, notes, review, auth, program, ...more] = [...guides.matchAll(/```yaml\n(.*?)```/gs)].map(
     ([, yaml]) => yaml,
   );
   expect(more).toEqual([]);

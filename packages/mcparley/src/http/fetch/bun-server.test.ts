@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf, mirroredHeaders } from "mcparley-tests/support/raw-http.ts";
 import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";
@@ -85,4 +86,32 @@ test.each([
   };
   const response = await fetch(new Request(url, { method: "POST", body: message, headers }));
   expect(response.status).toBe(status);
+});
+
+describe("a call of a client that disconnects", () => {
+  const wait = gate();
+  const signals: AbortSignal[] = [];
+  const call = (_: unknown, { signal }: { signal: AbortSignal }): Promise<unknown> => {
+    signals.push(signal);
+    return wait.call();
+  };
+  const { fetch } = toFetch(createServer({ name: "x", version: "1", tools: { wait: tool({ call }) } }));
+
+  test.each(["while it is answered", "while its body is read"])("%s is cancelled", async (time) => {
+    const connection = new AbortController();
+    const params = { name: "wait", arguments: {}, _meta: metaOf() };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const headers = {
+      "content-type": "application/json",
+      "mcp-protocol-version": "2026-07-28",
+      ...mirroredHeaders("tools/call", params),
+      ...length(body),
+    };
+    const request = new Request("http://localhost/", { method: "POST", body, headers, signal: connection.signal });
+    signals.length = 0;
+    void fetch(request, bunServer);
+    if (time === "while it is answered") await expect.poll(() => signals.length).toBe(1);
+    connection.abort();
+    await expect.poll(() => signals[0]?.aborted).toBe(true);
+  });
 });

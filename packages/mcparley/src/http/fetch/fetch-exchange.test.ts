@@ -200,6 +200,17 @@ describe("a stream that its client does not read", () => {
     expect(clock.pending).toBe(0);
   });
 
+  test("is aborted after the read timeout since its client has read the last part", async () => {
+    const { clock, reports, write, reader } = await openStream();
+    for (let count = 0; count < 4; count++) write(20_000);
+    await clock.advance(50_000);
+    await reader.read();
+    await clock.advance(59_000);
+    expect(reports).toEqual([]);
+    await clock.advance(3_000);
+    expect(reports).toEqual([expect.stringContaining("it has read nothing for 60000 ms (readTimeout)")]);
+  });
+
   test("stays open if it is read in parts, and is forgotten when it was read or cancelled", async () => {
     const { clock, reports, write, finish, reader } = await openStream();
     for (let count = 0; count < 4; count++) write(20_000);
@@ -210,8 +221,8 @@ describe("a stream that its client does not read", () => {
     await finish();
     await clock.advance(50_000);
     await reader.cancel();
+    expect(clock.pending).toBe(0);
     await clock.advance(1_000_000);
     expect(reports).toEqual([]);
-    expect(clock.pending).toBe(0);
   });
 });
