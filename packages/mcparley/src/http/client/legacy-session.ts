@@ -97,12 +97,12 @@ export class LegacySession {
   }
 
   /** Fails and cancels a call that has no answer in five seconds. Some servers refuse a response that they have processed. */
-  async #failUnanswered(call: PostedRequest, { cancel, fail }: WaitingCalls, cause: Error): Promise<void> {
+  async #failUnanswered(call: PostedRequest, waiting: WaitingCalls, cause: Error): Promise<void> {
     await pause(this.#settings.clock, ANSWER_MS, this.#lifetime).catch(() => {});
     if (call.isAnswered) return;
     const reason = "The server did not receive the answer to its request";
-    cancel(notification(Notification.cancelled, { requestId: call.id, reason })).catch(() => {});
-    fail(call, reason, new Error(cause.message, { cause }));
+    waiting.cancel(notification(Notification.cancelled, { requestId: call.id, reason })).catch(() => {});
+    waiting.fail(call, reason, new Error(cause.message, { cause }));
   }
 
   /**
