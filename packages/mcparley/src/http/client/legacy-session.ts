@@ -1,6 +1,7 @@
 import { pause, routineEnd } from "../../rpc/abort.ts";
 import { type LocalError, hasCode } from "../../rpc/errors.ts";
-import { isObject } from "../../rpc/messages.ts";
+import { type JsonRpcNotification, isObject, notification } from "../../rpc/messages.ts";
+import { Notification } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";
 import { lossIn, refusalInSession } from "./lost-session.ts";
@@ -18,6 +19,13 @@ const OPEN_MS = 1_000;
 const ANSWER_MS = 5_000;
 /** Maximum milliseconds that `terminate` waits until the server has ended the session. */
 const END_MS = 2_000;
+
+/** The calls of a transport that are not answered yet. */
+interface WaitingCalls {
+  readonly calls: readonly PostedRequest[];
+  cancel(cancellation: JsonRpcNotification): Promise<void>;
+  fail(call: PostedRequest, what: string, error: Error): void;
+}
 
 /** The legacy session of an HTTP transport: the headers that name it, and its standalone stream. */
 export class LegacySession {
@@ -71,16 +79,30 @@ export class LegacySession {
     return refusalInSession(response, what, this.#settings.clock);
   }
 
-  /** Sends a response to a request of the server, and again if the server is unavailable, as long as one of the calls has no answer. */
-  sendResponse(post: () => Promise<void>, calls: readonly PostedRequest[]): Promise<void> {
+  /**
+   * Sends a response to a request of the server, and again if the server is unavailable, as long as one of the calls that may
+   * need it has no answer. If the server does not accept it, the call that waits for it fails.
+   */
+  async sendResponse(id: unknown, post: () => Promise<void>, waiting: WaitingCalls): Promise<void> {
+    const call = waiting.calls.find(({ inputIds }) => inputIds?.has(id));
+    // A request on the standalone stream may belong to any call.
+    const calls = call ? [call] : waiting.calls;
     const isNeeded = (): boolean => calls.some(({ isAnswered }) => !isAnswered);
-    return sendUntilAccepted(post, { clock: this.#settings.clock, signal: this.#lifetime, isNeeded });
+    try {
+      await sendUntilAccepted(post, { clock: this.#settings.clock, signal: this.#lifetime, isNeeded });
+    } catch (error) {
+      if (call) void this.#failUnanswered(call, waiting, error as Error);
+      throw error;
+    }
   }
 
-  /** Calls `onUnanswered` if a call has no answer in five seconds: some servers refuse a response that they have processed. */
-  async awaitAnswer(call: PostedRequest, onUnanswered: () => void): Promise<void> {
+  /** Fails and cancels a call that has no answer in five seconds. Some servers refuse a response that they have processed. */
+  async #failUnanswered(call: PostedRequest, waiting: WaitingCalls, cause: Error): Promise<void> {
     await pause(this.#settings.clock, ANSWER_MS, this.#lifetime).catch(() => {});
-    if (!call.isAnswered) onUnanswered();
+    if (call.isAnswered) return;
+    const reason = "The server did not receive the answer to its request";
+    waiting.cancel(notification(Notification.cancelled, { requestId: call.id, reason })).catch(() => {});
+    waiting.fail(call, reason, new Error(cause.message, { cause }));
   }
 
   /**

@@ -46,12 +46,6 @@ export function withId<T>(message: T, id: RequestId): T | JsonObject {
   return isObject(message) && isObject(message.error) && message.id == null ? { ...message, id } : message;
 }
 
-/** Notes the requests of the server among the messages that arrived on the stream of a call. */
-export function noteInputRequests(value: unknown, call: PostedRequest): void {
-  for (const message of Array.isArray(value) ? value : [value])
-    if (isObject(message) && "method" in message && "id" in message) (call.inputIds ??= new Set()).add(message.id);
-}
-
 /** Returns the protocol version in the `_meta` of a message. Only modern messages have one. */
 export function modernVersionOf(message: JsonRpcMessage): string | undefined {
   const meta = "method" in message ? message.params?._meta : undefined;

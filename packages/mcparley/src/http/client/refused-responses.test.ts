@@ -28,11 +28,18 @@ interface ServerInit {
   /** The stream on which the server sends its request. */
   on?: "call" | "standalone";
   revision?: string;
+  /** Default: a request for sampling. */
+  request?: JsonObject;
 }
 
 const result = (id: unknown, value: JsonObject): JsonObject => ({ jsonrpc: "2.0", id, result: value });
 
-async function waitingCall({ receive, on = "call", revision = "2025-11-25" }: ServerInit): Promise<WaitingCall> {
+async function waitingCall({
+  receive,
+  on = "call",
+  revision = "2025-11-25",
+  request = question,
+}: ServerInit): Promise<WaitingCall> {
   const clock = fakeClock(1_000_000);
   const stub: FetchStub = fetchStub();
   const opening = connect("https://example.com/mcp", {
@@ -59,21 +66,21 @@ async function waitingCall({ receive, on = "call", revision = "2025-11-25" }: Se
   const call = await stub.next();
   const stream = call.stream();
   stream.raw(": open\n\n");
-  (on === "call" ? stream : standalone).event(question);
+  (on === "call" ? stream : standalone).event(request);
   const state = { attempts: 0, firstAt: 0 };
   const notifications: string[] = [];
   const serve = async (): Promise<void> => {
     for (;;) {
-      const request = await stub.next();
-      if ("method" in request.body) {
-        notifications.push(String(request.body.method));
-        request.status(202);
-      } else if (request.method === "POST") {
+      const posted = await stub.next();
+      if ("method" in posted.body) {
+        notifications.push(String(posted.body.method));
+        posted.status(202);
+      } else if (posted.method === "POST") {
         if (state.attempts++ === 0) state.firstAt = clock.now();
-        receive(request, clock.now() - state.firstAt);
-        const isAccepted = await flushPromises().then(() => acceptedRequests.has(request));
+        receive(posted, clock.now() - state.firstAt);
+        const isAccepted = await flushPromises().then(() => acceptedRequests.has(posted));
         if (isAccepted) stream.event(result(call.body.id, { content: [{ type: "text", text: "done" }] }));
-      } else request.status(405);
+      } else posted.status(405);
     }
   };
   void serve();
@@ -137,6 +144,17 @@ test("a call is answered by a server that refuses the response, but has processe
   await flushPromises();
   expect(outcome()).toBe("done");
   await clock.advance(60_000);
+  void client.close();
+});
+
+test("a call continues although the server refuses the answer to a ping on its stream", async () => {
+  const request = { jsonrpc: "2.0", id: "p", method: "ping" };
+  const { client, clock, outcome, stream } = await waitingCall({ receive: (attempt) => attempt.status(400), request });
+  await clock.advance(30_000);
+  expect(outcome()).toBeUndefined();
+  stream.event(result(1, { content: [{ type: "text", text: "done" }] }));
+  await flushPromises();
+  expect(outcome()).toBe("done");
   void client.close();
 });
 

@@ -1,6 +1,8 @@
 import { routineEnd } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, hasCode, isTransient } from "../../rpc/errors.ts";
+import { isObject } from "../../rpc/messages.ts";
+import { Method } from "../../mcp/methods.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
 import { refusalInSession } from "./lost-session.ts";
 import { isEventStream, statusError } from "./response.ts";
@@ -20,10 +22,7 @@ const LINGER_MS = 1_000;
 export type AnswerReader = (first: HttpReply, request: PostedRequest) => Promise<void>;
 
 /** The receiver of the streams of a transport. */
-interface AnswerSink {
-  /** Called with each message of the stream of a request. */
-  message(value: unknown, request: PostedRequest): void;
-  malformed(error: Error): void;
+interface AnswerSink extends MessageSink {
   /** Returns the headers that name the session. */
   headers(): Readonly<Record<string, string>>;
   /** Called if the server no longer knows the session. */
@@ -66,7 +65,8 @@ async function readToEnd(
     const lingering: MessageSink = {
       message: (value) => {
         backoff?.reset();
-        sink.message(withId(value, request.id), request);
+        noteInputRequests(value, request);
+        sink.message(withId(value, request.id));
         if (!request.isAnswered || timer !== undefined) return;
         timer = clock.setTimeout(() => controller.abort(routineEnd), LINGER_MS);
       },
@@ -80,6 +80,14 @@ async function readToEnd(
     return error as Error;
   } finally {
     if (timer !== undefined) clock.clearTimeout(timer);
+  }
+}
+
+/** Notes the requests of the server among the messages that arrived on the stream of a call. No call waits for the answer to a ping. */
+function noteInputRequests(value: unknown, call: PostedRequest): void {
+  for (const message of Array.isArray(value) ? value : [value]) {
+    const isInput = isObject(message) && "id" in message && "method" in message && message.method !== Method.ping;
+    if (isInput) (call.inputIds ??= new Set()).add(message.id);
   }
 }
 

@@ -7,7 +7,6 @@ import {
   encode,
   isObject,
   isRequest,
-  notification,
 } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
@@ -20,7 +19,6 @@ import {
   defaultReplyLimit,
   modernHeaders,
   modernVersionOf,
-  noteInputRequests,
   withId,
 } from "./posted.ts";
 import { type Outgoing, sendHttp, transportClosed } from "./send.ts";
@@ -162,10 +160,7 @@ class HttpTransport implements Transport {
         // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
         this.#readStream ??= import("./stream.ts").then(({ answerReader }) =>
           answerReader(this.#settings, {
-            message: (value, call) => {
-              noteInputRequests(value, call);
-              this.#deliver(value);
-            },
+            message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
             onLost: (cause) => this.#lose(cause),
@@ -250,29 +245,12 @@ class HttpTransport implements Transport {
       const isInitialized = message.method === Notification.initialized;
       return isInitialized && this.#session ? this.#session.sendInitialized(post, this.#answersRequests) : post();
     }
-    return this.#session ? this.#postResponse(this.#session, message.id, post) : post();
-  }
-
-  /** Sends a response to a request of the server. If the server does not accept it, the call that waits for it fails. */
-  async #postResponse(session: LegacySession, id: unknown, post: () => Promise<void>): Promise<void> {
-    const calls = [...this.#posted.values()];
-    const call = calls.find(({ inputIds }) => inputIds?.has(id));
-    try {
-      // A request on the standalone stream may belong to any call.
-      await session.sendResponse(post, call ? [call] : calls);
-    } catch (error) {
-      if (call) void session.awaitAnswer(call, () => this.#abandon(call, error));
-      throw error;
-    }
-  }
-
-  /** Fails a call that waits for a response which the server has not accepted, and cancels it. */
-  #abandon(call: PostedRequest, error: unknown): void {
-    const reason = "The server did not receive the answer to its request";
-    this.#cancelRequest(notification(Notification.cancelled, { requestId: call.id, reason }), undefined).catch(
-      () => {},
-    );
-    this.#fail(call, reason, new Error(error instanceof Error ? error.message : String(error), { cause: error }));
+    if (!this.#session) return post();
+    return this.#session.sendResponse(message.id, post, {
+      calls: [...this.#posted.values()],
+      cancel: (cancellation) => this.#cancelRequest(cancellation, undefined),
+      fail: (call, what, error) => this.#fail(call, what, error),
+    });
   }
 
   async #post(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
