@@ -22,6 +22,12 @@ test("reports the expected entries of an empty folder", async () => {
   expect(problem).toContain(".: there is nothing to serve in this folder — ");
 });
 
+test("reports a folder with another name of one that is served, and no file with such a name", async () => {
+  expect(await problemsOf({ "tools/t.ts": tool, "Prompt/a.md": "Hi", "skills~": "", "resources.": "" })).toEqual([
+    "Prompt/: this folder is ignored — Rename it to prompts/.",
+  ]);
+});
+
 test("counts ignored names over the limit", async () => {
   const names = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index + 10}.txt`, ""]));
   const [problem] = await problemsOf(names);

@@ -320,6 +320,15 @@ describe("JSON", () => {
     expect(restored.toJSON().attachments).not.toEqual((stored as { attachments: unknown }).attachments);
   });
 
+  test("can have messages of the system and of the user that are texts", () => {
+    const messages = [
+      { role: "system", content: "Answer in Latin." },
+      { role: "user", content: "Hi" },
+    ];
+    const conversation = createConversation(testServer().parts, { version: 1, messages, attachments: [] });
+    expect(conversation.messages).toEqual(messages);
+  });
+
   test.each([
     [null, "The stored conversation must be an object."],
     [{ version: 2 }, "has version 2; this library reads version 1"],

@@ -44,6 +44,14 @@ describe("search", () => {
     expect(namesOf(searchOver(...issues, ...messages).search(query, 1))).toEqual([name]);
   });
 
+  test("finds a tool by the names and descriptions of its parameters, also within others", () => {
+    const zone = { type: "object", properties: { hemisphere: { type: "string" } } };
+    const list = { type: "array", items: { type: "object", properties: { altitude: { type: "number" } } } };
+    const pilot = tool("air", "plan", "Plans a trip.", { fuel: { description: "Kerosene in litres" }, zone, list });
+    for (const query of ["fuel", "kerosene", "hemisphere", "altitude"])
+      expect(namesOf(searchOver(...issues, pilot).search(query, 1))).toEqual(["air__plan"]);
+  });
+
   test("returns at most five tools by default, and at most 20", () => {
     const many = Array.from({ length: 50 }, (_, number) => tool("many", `read_page_${number}`, "Reads a page."));
     const search = searchOver(...many);

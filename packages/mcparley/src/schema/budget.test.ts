@@ -41,3 +41,10 @@ test("a value that contains itself is too deep", () => {
   value.push(value);
   expect(checkBudget(value)).toContain("64 levels");
 });
+
+test("a depth over 1,000 is 1,000", () => {
+  const levels = (count: number): unknown => JSON.parse("[".repeat(count) + "]".repeat(count));
+  const budget = { depth: 5_000, elements: Infinity };
+  expect(checkBudget(levels(1_000), budget)).toBeUndefined();
+  expect(checkBudget(levels(1_001), budget)).toBe("The value is nested more than 1000 levels deep.");
+});

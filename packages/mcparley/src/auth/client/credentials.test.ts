@@ -511,6 +511,27 @@ describe("an account", () => {
     expect(storage.tokens()).toEqual([]);
   });
 
+  test.each([
+    ["invalid_request", true],
+    ["unsupported_token_type", false],
+    ["invalid_client", false],
+  ])("sends a revocation that is refused with %s again with an empty secret: %s", async (error, isRepeated) => {
+    const { world, start } = machine();
+    const sent: (string | null)[] = [];
+    const { call, auth } = start({
+      async fetch(input, init) {
+        const request = new Request(input, init);
+        if (request.url !== world.metadata.revocation_endpoint) return world.fetch(request);
+        sent.push(new URLSearchParams(await request.text()).get("client_secret"));
+        return Response.json({ error }, { status: 400 });
+      },
+    });
+    await call();
+    await failure(auth.signOut(serverUrl));
+    expect(sent.slice(0, 2)).toEqual(isRepeated ? [null, ""] : sent.slice(0, 2).map(() => null));
+    expect(sent.includes("")).toBe(isRepeated);
+  });
+
   test("needs only the URL of the server for a sign-in", async () => {
     const { auth } = machine().start();
     expect(await failure(auth.signIn("mcp"))).toMatchObject({ code: "invalid_target" });

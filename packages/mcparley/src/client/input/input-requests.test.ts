@@ -213,6 +213,12 @@ describe("on a modern revision", () => {
       { resultType: "input_required", inputRequests: [] },
       "its inputRequests are not an object",
     ],
+    [
+      "a result with 101 input requests",
+      "tools/call",
+      asks(Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`r${index}`, { method: "roots/list" }]))),
+      "it has more than 100 input requests",
+    ],
     ["an input request without a method", "tools/call", asks({ a: {} }), "an input request has no method"],
     ["an input request with an unknown method", "tools/call", asks({ a: { method: "a/b" } }), "Method not found"],
     [
@@ -228,6 +234,17 @@ describe("on a modern revision", () => {
     peer.answer(await peer.request(method), result);
     await expect(calling).rejects.toMatchObject({ code: "invalid_message", message: expect.stringContaining(why) });
     expect(client.inFlight).toBe(0);
+  });
+
+  test("a result with 100 input requests is answered", async () => {
+    const { peer, client } = await modern({ roots: [] });
+    const calling = client.callTool("a");
+    const requests = Array.from({ length: 100 }, (_, index) => [`r${index}`, { method: "roots/list" }] as const);
+    peer.answer(await peer.request("tools/call"), asks(Object.fromEntries(requests)));
+    const second = await peer.request("tools/call");
+    expect(Object.keys(second.params?.inputResponses as object)).toHaveLength(100);
+    peer.answer(second, text("done"));
+    expect(await calling).toBe("done");
   });
 
   test("a declined sampling request fails the call locally, because no result can express it", async () => {

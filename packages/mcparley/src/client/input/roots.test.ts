@@ -30,6 +30,7 @@ test.each([
   "/home/a",
   "",
   7,
+  "file:///a\ud83d",
   "file:///home/a/../b",
   "file:///home/a/..",
   "file:///home/./b",
