@@ -69,11 +69,7 @@ const withChecks = 24.6 * kib;
  * timer of Bun 0.4 KB: they are checked when it starts. The limits of unread events are
  * 0.7 KB: without them a client that reads no stream could fill the memory.
  */
-<<<<<<< HEAD
 const fetchServer = 27.4 * kib;
-=======
-const fetchServer = 27.1 * kib;
->>>>>>> mend
 
 /** The checks of definitions and the reader of JSON Schemas. */
 const schemaReader = 5.5 * kib;
