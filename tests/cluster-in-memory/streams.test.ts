@@ -16,6 +16,7 @@ import {
   message,
   messages,
   open,
+  recording,
   request,
   soFar,
 } from "./cluster.ts";
@@ -164,6 +165,18 @@ describe("the reply to a call whose connection broke", () => {
     const result = { action: "accept", content: { sure: true } };
     await c!.client.post({ jsonrpc: "2.0", id: inputRequest?.id, result }, session);
     expect(await messages(rest)).toMatchObject([{ id: 1, result: { content: [{ text: '{"sure":true}' }] } }]);
+  });
+
+  test("notifies the node of the call once that its client has resumed elsewhere", async () => {
+    let store!: ReturnType<typeof recording>;
+    const { nodes, clock } = servers({ store: (time: FakeClock) => (store = recording(memoryStore({ clock: time }))) });
+    const [a, b] = nodes;
+    const session = await open(a!.client);
+    const primed = await event(await callTool(a!.client, session, "work"));
+    const rest = await getStream(b!.client, session, primed?.id);
+    await event(rest);
+    await clock.advance(30_000);
+    expect(store.writes.filter((write) => /^append .*:mail:/.test(write))).toHaveLength(1);
   });
 
   test("leaves no timer on the node of a connection that has ended", async () => {

@@ -188,3 +188,14 @@ test("a closed store ends its operations and its copy of the client, and deliver
   expect(calls).toContain("destroy");
   await expect(store.get("k")).rejects.toMatchObject({ code: "closed" });
 });
+
+test("a closed store ends a copy of the client that could not connect", async () => {
+  const calls: string[] = [];
+  const connect = (): Promise<never> => Promise.reject(new Error("NOAUTH Authentication required."));
+  const copy = { on: () => {}, connect, destroy: () => void calls.push("destroy") };
+  const { store } = scripted([], { duplicate: () => copy });
+  await expect(store.subscribe("a", () => {})).rejects.toThrow("NOAUTH");
+  expect(calls).toEqual([]);
+  await store.close?.();
+  expect(calls).toEqual(["destroy"]);
+});
