@@ -45,7 +45,7 @@ export const httpReaders = [
       const limits = { maxBytes: 16, maxDuration: 1 };
       return (text) => {
         const exchange = /** @type {any} */ ({ header: () => text, readText: () => Promise.resolve("{}") });
-        return Promise.resolve(readJson(exchange, /** @type {any} */ (limits), (value) => value)).catch(
+        return readJson(exchange, /** @type {any} */ (limits), (value) => value).catch(
           (/** @type {unknown} */ error) => error,
         );
       };

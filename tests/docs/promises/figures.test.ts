@@ -18,7 +18,7 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["`limits.completionLength` | 1,024", "server/core/options.ts completionLength"],
     ["slices of 262,144 characters", "node/body-writer.ts SLICE"],
     ["slices of 262,144 characters", "stdio/line-writer.ts FULL_CHARS"],
-    ["16 KiB or more wait for the platform", "http/fetch/fetch-exchange.ts smallBacklog"],
+    ["in which 16 KiB or more wait for the platform", "http/fetch/fetch-exchange.ts smallBacklog"],
     ["`limits.unread` | a quarter"],
     ["`limits.unread` | a half"],
     ["`limits.unread` | 256 MiB", "server/core/options.ts unread"],

@@ -88,16 +88,11 @@ test.each([
   expect(response.status).toBe(status);
 });
 
-describe("a call of a client that disconnects", () => {
-  const wait = gate();
-  const signals: AbortSignal[] = [];
-  const call = (_: unknown, { signal }: { signal: AbortSignal }): Promise<unknown> => {
-    signals.push(signal);
-    return wait.call();
-  };
-  const { fetch } = toFetch(createServer({ name: "x", version: "1", tools: { wait: tool({ call }) } }));
-
-  test.each(["while it is answered", "while its body is read"])("%s is cancelled", async (time) => {
+test.each(["while it is answered", "while its body is read"])(
+  "a call whose client disconnects %s is cancelled",
+  async (time) => {
+    const wait = gate();
+    const { fetch } = toFetch(createServer({ name: "x", version: "1", tools: { wait: tool({ call: wait.call }) } }));
     const connection = new AbortController();
     const params = { name: "wait", arguments: {}, _meta: metaOf() };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
@@ -108,10 +103,10 @@ describe("a call of a client that disconnects", () => {
       ...length(body),
     };
     const request = new Request("http://localhost/", { method: "POST", body, headers, signal: connection.signal });
-    signals.length = 0;
     void fetch(request, bunServer);
-    if (time === "while it is answered") await expect.poll(() => signals.length).toBe(1);
+    if (time === "while it is answered") await wait.entered;
     connection.abort();
-    await expect.poll(() => signals[0]?.aborted).toBe(true);
-  });
-});
+    const { signal } = await wait.entered;
+    await expect.poll(() => signal.aborted).toBe(true);
+  },
+);

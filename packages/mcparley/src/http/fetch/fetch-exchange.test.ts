@@ -3,7 +3,6 @@ import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf } from "mcparley-tests/support/raw-http.ts";
-import type { Context } from "../../server/core/context.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { toFetch } from "./to-fetch.ts";
 
@@ -140,15 +139,10 @@ describe("a stream that its client does not read", () => {
     const clock = fakeClock(1_000_000);
     const reports: string[] = [];
     const work = gate();
-    let context!: Context;
-    const call = (_: unknown, ctx: Context): Promise<unknown> => {
-      context = ctx;
-      return work.call();
-    };
     const stream = createServer({
       name: "test",
       version: "1.0.0",
-      tools: { stream: tool({ call }) },
+      tools: { stream: tool({ call: work.call }) },
       clock,
       limits: { unread },
       onError: (error) => void reports.push((error as Error).message),
@@ -157,7 +151,7 @@ describe("a stream that its client does not read", () => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
     const { fetch } = toFetch(stream);
     const answering = fetch(post("http://localhost/", body, { headers: { ...headers, "mcp-name": "stream" } }));
-    await work.entered;
+    const context = await work.entered;
     const write = (bytes: number): void => context.log.info("x".repeat(bytes));
     write(1);
     const reader = (await answering).body!.getReader();

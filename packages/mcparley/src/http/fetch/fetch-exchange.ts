@@ -116,7 +116,7 @@ export class FetchExchange implements HttpExchange, UnreadBody {
         try {
           resolve(readBody());
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       };
       const fail = (error: Error): void => {
