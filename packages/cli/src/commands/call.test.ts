@@ -49,7 +49,7 @@ describe("call", () => {
     async (line) => {
       const io = fakeIo({ server });
       const [name = "", ...argv] = line.split(" ");
-      io.stdin.once("newListener", () => queueMicrotask(io.pressCtrlC));
+      io.stdin.once("newListener", () => queueMicrotask(() => io.pressCtrlC()));
       expect(await runClientCommand(name, argv, io)).toBe(130);
       expect(io.targets).toEqual([]);
     },

@@ -287,12 +287,15 @@ describe("completion", () => {
     );
   });
 
-  test("has at most 100 values", async () => {
-    const values = Array.from({ length: 150 }, (_, index) => String(index));
+  test.each([
+    [100, false],
+    [101, true],
+  ])("has at most 100 values of %i", async (length, hasMore) => {
+    const values = Array.from({ length }, (_, index) => String(index));
     const conversation = createConversation({ ...testServer().parts, complete: () => Promise.resolve({ values }) });
     const found = await conversation.completeArgument({ of: "notes:sum", argument: { name: "topic", value: "" } });
     expect(found.values).toHaveLength(100);
-    expect(found.hasMore).toBe(true);
+    expect(found.hasMore).toBe(hasMore);
   });
 });
 

@@ -12,6 +12,11 @@ describe("expandTemplate", () => {
     expect(expandTemplate(template, variables)).toBe(uri);
   });
 
+  test("expands a template of 8,192 characters", () => {
+    const template = `x://${"y".repeat(8_192 - 4)}`;
+    expect(expandTemplate(template, {})).toBe(template);
+  });
+
   test.each([
     ["{+uri}", { uri: "no uri" }, "not an absolute URI"],
     ["x://{a", {}, "not an absolute URI"],

@@ -17,6 +17,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { fileStore } from "mcparley/node";
+import { fakeClock } from "mcparley/testing";
 import { fileState } from "./file-state.ts";
 
 const onWindows = process.platform === "win32";
@@ -32,6 +34,30 @@ afterEach(() => rmSync(parent, { recursive: true, force: true }));
 const mode = (file: string): number => statSync(file).mode & 0o777;
 /** The files of the folder without the lock. */
 const files = (): string[] => readdirSync(folder).filter((name) => name !== ".lock");
+
+test("an update fails after 60 seconds if another process holds the lock, and the next one waits again", async () => {
+  await fileState(folder).update("a.json", () => "old");
+  const other = fileStore(path.join(folder, ".lock"));
+  const hold = (owner: string | undefined, nextOwner: string | undefined): Promise<unknown> =>
+    other.compareAndSet("writer", owner, nextOwner, { ttl: 3_600_000 });
+  await hold(undefined, "other");
+  const clock = fakeClock(Date.now());
+  const state = fileState(folder, { clock });
+  const failed = state.update("a.json", () => "new");
+  let error: unknown;
+  failed.catch((cause: unknown) => (error = cause));
+  while (error === undefined) await clock.advance(20_000);
+  expect(error).toMatchObject({
+    code: "unusable_storage",
+    message: expect.stringMatching(/not written: other processes wrote to .* for 60 seconds\. Try again\.$/) as string,
+  });
+  expect(clock.now()).toBeGreaterThanOrEqual(60_000);
+  expect(await state.read("a.json")).toBe("old");
+  await hold("other", undefined);
+  await other.close();
+  await state.update("a.json", () => "new");
+  expect(await state.read("a.json")).toBe("new");
+});
 
 describe("texts", () => {
   test("are stored when the storage has settled, also after an update that failed", async () => {
