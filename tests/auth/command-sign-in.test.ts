@@ -148,6 +148,7 @@ describe("without a terminal", () => {
       code: "sign_in_required",
       message: "A user must sign in, and there is no terminal to ask at.",
       hint: `Sign in: mcparley login ${server.url}`,
+      help: "mcparley help sign_in_required",
       exitCode: 3,
     });
     expect(io.launched).toEqual([]);

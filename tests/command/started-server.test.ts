@@ -26,7 +26,8 @@ describe("the stderr of a started server", () => {
     expect(err).toBe(
       "mcparley: The server answered tools/call with -32603: Internal error\n" +
         "  The end of the server's stderr:\n" +
-        "    ready\n    Error: \\x1b[2Jno such note\n        at work:3\n    API_TOKEN=[redacted]\n",
+        "    ready\n    Error: \\x1b[2Jno such note\n        at work:3\n    API_TOKEN=[redacted]\n" +
+        "  More: mcparley help -32603\n",
     );
   });
 
