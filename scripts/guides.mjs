@@ -106,7 +106,8 @@ export function shippedTexts(name, address = repository) {
 function sourcesOf(name) {
   /** @type {Map<string, string>} */
   const sources = new Map();
-  const add = (/** @type {string} */ file) => sources.set(file, withoutFrontMatter(readFileSync(path.join(root, file), "utf8")));
+  const add = (/** @type {string} */ file) =>
+    sources.set(file, withoutFrontMatter(readFileSync(path.join(root, file), "utf8")));
   for (const page of pagesOfDocs().filter((file) => isGuide(file) && guidesOf[name]?.test(file))) add(`docs/${page}`);
   const guides = [...sources.values()].join("\n");
   if (guides.includes("](chat.svg)")) add("docs/cli/chat.svg");
