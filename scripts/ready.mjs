@@ -33,7 +33,13 @@ export function makeReady() {
     run(node("typescript/bin/tsc"), ["-b"]);
     run(path.join(root, "scripts/bundle.mjs"), []);
   });
-  const guides = digest([...guideFiles(), "scripts/guides.mjs", "scripts/llms.mjs", "scripts/release/project.mjs"]);
+  const guides = digest([
+    ...guideFiles(),
+    "scripts/guides.mjs",
+    "scripts/llms.mjs",
+    "site/scripts/markdown.mjs",
+    "scripts/release/project.mjs",
+  ]);
   step("guides", { wanted: `${lock}-${guides}`, product: "packages/mcparley/docs/README.md" }, () => {
     run(path.join(root, "scripts/guides.mjs"), []);
   });

@@ -56,7 +56,9 @@ export function llmsText(pages, { prefix, api }) {
     readHead(),
     "Packages, of which each has its guides in `docs` and an index in `llms.txt`:",
     "",
-    ...publishedPackages().map(({ name, folder }) => `- ${installLine(name)}: ${readManifest(folder).description}`),
+    ...publishedPackages()
+      .toSorted((one, other) => Number(other.name === "mcparley") - Number(one.name === "mcparley"))
+      .map(({ name, folder }) => `- ${installLine(name)}: ${readManifest(folder).description}`),
     "",
     `Skills for coding agents: ${skillsOf()
       .map(({ name }) => `[${name}](${prefix}skills/${name}/SKILL.md)`)
