@@ -105,9 +105,11 @@ const answers: readonly Rule[] = [
   },
   // The server may have answered the call before the client repeats the answer of the user.
   { fault: ["reset-after"], when: isOneWay, must: sending([1, 2]) },
-  // Without it the call ends at its time limit.
-  { fault: [...lasting, "hang"], when: isOneWay, must: { settles: "timeout", safeToRepeat: false } },
-  { fault: lasting, when: isOneWay, must: sending([2, 10]) },
+  // Without it the call ends: with the reason if the server does not receive it for 30 s, or at its time limit.
+  { fault: ["hang"], when: isOneWay, must: { settles: "timeout", safeToRepeat: false } },
+  { fault: lasting, when: isOneWay, must: { settles: "closed", safeToRepeat: false } },
+  { fault: lasting, when: isOneWay, must: sending([10, 20]) },
+  { fault: lasting, when: (cell) => isOneWay(cell) && isOn(cell, "http-sse"), must: { state: "reconnecting" } },
   // The session ends while the server runs the call. The call is not repeated.
   {
     fault: ["session-404"],

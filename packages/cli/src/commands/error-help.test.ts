@@ -2,7 +2,7 @@ import { LocalError, ProtocolError, ToolError } from "mcparley";
 import { describe, expect, test } from "vitest";
 import { run } from "../command-line.ts";
 import { UsageError } from "../terminal/io.ts";
-import { errorNames, errorPage, helpFor, readSections } from "./error-help.ts";
+import { errorNames, errorPage, helpFor, readSections } from "../terminal/error-help.ts";
 import { fakeIo, runWith } from "./testing/fake-io.ts";
 
 async function help(...words: string[]): Promise<{ code: number; out: string; err: string }> {

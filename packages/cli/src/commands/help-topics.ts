@@ -8,7 +8,7 @@ import { wrap } from "../terminal/text.ts";
 import { declaredCommands } from "./all-commands.ts";
 import { callCommand } from "./call.ts";
 import { connectOptions, formerYes } from "./connection/options.ts";
-import { errorList, errorNames, errorPage } from "./error-help.ts";
+import { errorList, errorNames, errorPage } from "../terminal/error-help.ts";
 import { commandHelp, optionTable, optionsOf, table, topicNames } from "./help.ts";
 
 const targetHelp = [

@@ -69,14 +69,16 @@ export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcRespo
 export class Prepared {
   readonly value: JsonObject;
   readonly json: string;
+  #parsed: JsonObject | undefined;
 
   constructor(value: JsonObject) {
     this.value = value;
     this.json = repairJson(JSON.stringify(value));
   }
 
+  /** Returns the parsed text, so that a copy in memory reads no getters of the value. */
   toJSON(): JsonObject {
-    return this.value;
+    return (this.#parsed ??= JSON.parse(this.json) as JsonObject);
   }
 }
 

@@ -3,7 +3,7 @@ import { exitCodes } from "../../terminal/exit-codes.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "@mcparley/internal/is-object";
 import { withOptionNames } from "../../targets/option-names.ts";
-import { helpFor } from "../error-help.ts";
+import { helpFor } from "../../terminal/error-help.ts";
 import { largestReply } from "./options.ts";
 import { type KnownTarget, withServerName, withTarget, withoutUrlSecrets } from "../../targets/known-target.ts";
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { LocalError, ProtocolError } from "mcparley";
 import { isObject } from "@mcparley/internal/is-object";
-import { wrap } from "../terminal/text.ts";
+import { wrap } from "./text.ts";
 
 /*
  * The help about errors is the guide about errors, which the build copies into the package: each of its headings explains one
