@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { readSections } from "../../packages/cli/src/commands/error-help.ts";
+import { readSections } from "../../packages/cli/src/terminal/error-help.ts";
 import { exitCodes } from "../../packages/cli/src/terminal/exit-codes.ts";
 import { parseFolder } from "../../scripts/house/syntax.mjs";
 import { hintsOfCommand, textsIn } from "./hints.ts";

@@ -12,7 +12,7 @@ const purpose = {
 } as never;
 const { signal } = new AbortController();
 
-function asking({ isAny = true, action = "allow" as "allow" | "deny", hasSignIn = true } = {}) {
+function asking({ isAny = true, action = "allow", hasSignIn = true } = {}) {
   const asked: unknown[] = [];
   const decisions: unknown[] = [];
   const question = {

@@ -69,7 +69,8 @@ export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcRespo
 export class Prepared {
   readonly value: JsonObject;
   readonly json: string;
-  #parsed: JsonObject | undefined;
+  /** The parsed text. Undefined until the value is sent in memory. */
+  parsed: JsonObject | undefined;
 
   constructor(value: JsonObject) {
     this.value = value;
@@ -78,7 +79,7 @@ export class Prepared {
 
   /** Returns the parsed text, so that a copy in memory reads no getters of the value. */
   toJSON(): JsonObject {
-    return (this.#parsed ??= JSON.parse(this.json) as JsonObject);
+    return (this.parsed ??= JSON.parse(this.json) as JsonObject);
   }
 }
 
