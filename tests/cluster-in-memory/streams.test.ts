@@ -179,6 +179,23 @@ describe("the reply to a call whose connection broke", () => {
     expect(store.writes.filter((write) => /^append .*:mail:/.test(write))).toHaveLength(1);
   });
 
+  test.each([
+    ["2025-11-25", true],
+    ["2025-06-18", false],
+  ])("in %s on another node ends after events.maxStream: %s", async (version, isEnded) => {
+    const { nodes, clock } = servers({ options: { events: { maxStream: 10_000 } } });
+    const [a, b] = nodes;
+    const session = await open(a!.client, version);
+    const first = await event(await callTool(a!.client, session, "work"));
+    const rest = await getStream(b!.client, session, first?.id);
+    let isOver = false;
+    void messages(rest).then(() => (isOver = true));
+    await clock.advance(9_000);
+    expect(isOver).toBe(false);
+    await clock.advance(1_000);
+    expect(isOver).toBe(isEnded);
+  });
+
   test("leaves no timer on the node of a connection that has ended", async () => {
     const { nodes, clock } = servers({ options: { events: { maxStream: 10_000 } } });
     const [a, b] = nodes;

@@ -145,10 +145,19 @@ describe("publish in a cluster", () => {
     expect(sent.map((command) => command[2]?.slice(16))).toEqual(["", "one", "two"]);
   });
 
-  test("uses no shards with older servers", async () => {
-    const { store, sent } = scripted([new Error("ERR unknown command 'SPUBLISH', with args"), 1], members);
+  test("uses no shards with older servers, and any of them", async () => {
+    const keys: unknown[] = [];
+    const sendCommand = async (key: unknown, _isReadonly: unknown, [name]: string[]): Promise<number> => {
+      keys.push([name, key]);
+      if (name === "SPUBLISH") throw new Error("ERR unknown command 'SPUBLISH', with args");
+      return 1;
+    };
+    const { store } = scripted([], { ...members, sendCommand });
     await store.publish("a", "one");
-    expect(sent.map(([name]) => name)).toEqual(["SPUBLISH", "PUBLISH"]);
+    expect(keys).toEqual([
+      ["SPUBLISH", "mcparley:channel:{}"],
+      ["PUBLISH", undefined],
+    ]);
   });
 
   test("asks again for shards after the servers were unavailable", async () => {
