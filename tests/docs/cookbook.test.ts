@@ -26,7 +26,7 @@ afterEach(() => {
 
 async function recipe<T = unknown>(name: string): Promise<T & { server: Server; handler: FetchHandler }> {
   used.add(name);
-  return import(/* @vite-ignore */ `${folder}docs/cookbook/${name}`);
+  return import(/* @vite-ignore */ `${folder}docs/servers/cookbook/${name}`);
 }
 
 /** A target that calls the handler of a recipe with an API key, without a port. */
