@@ -43,7 +43,8 @@ async function tryProject(folder, transport, { env, label }) {
   const cwd = folder;
   const installed = spawnSync("npm", ["install"], { cwd, env, stdio: "ignore", shell: isWindows });
   if (installed.status !== 0) throw new NotAvailable("The packages cannot be installed.");
-  const workflow = load(readFileSync(path.join(folder, ".github/workflows/ci.yml"), "utf8"));
+  const text = readFileSync(path.join(folder, ".github/workflows/ci.yml"), "utf8");
+  const workflow = /** @type {{ jobs: { test: { steps: { run?: string }[] } } }} */ (load(text));
   for (const { run: command } of workflow.jobs.test.steps) {
     const [program, ...args] = (command ?? "").split(" ");
     if (program) run(program, args, { cwd, env });
