@@ -12,7 +12,13 @@ const purpose = {
 } as never;
 const { signal } = new AbortController();
 
-function asking({ isAny = true, action = "allow" as "allow" | "deny", hasSignIn = true } = {}) {
+interface Setting {
+  isAny?: boolean;
+  action?: "allow" | "deny";
+  hasSignIn?: boolean;
+}
+
+function asking({ isAny = true, action = "allow", hasSignIn = true }: Setting) {
   const asked: unknown[] = [];
   const decisions: unknown[] = [];
   const question = {
