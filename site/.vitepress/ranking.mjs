@@ -1,7 +1,15 @@
 // @ts-check
 
-/** @typedef {import("minisearch").default} MiniSearch */
-/** @typedef {import("minisearch").SearchResult} SearchResult */
+/**
+ * What is used of the package minisearch, which is installed for a build of the site only.
+ *
+ * @typedef {object} SearchResult
+ * @property {any} id the address of a section
+ * @property {number} score
+ * @property {string[]} queryTerms the words of the query that the section has
+ *
+ * @typedef {{ search: (query: string, options: any) => SearchResult[] }} MiniSearch
+ */
 
 /** The fields of a section of a page in the index. `aliases` has the words of the front matter of its page. */
 export const fields = ["title", "aliases", "titles", "text"];
@@ -70,7 +78,6 @@ export function processTerm(word) {
 export function search(index, query) {
   const words = query.split(/\s+/).filter((word) => !fillers.has(word.toLowerCase()));
   const wanted = words.join(" ").trim() === "" ? query : words.join(" ");
-  /** @type {import("minisearch").SearchOptions} */
   const exact = {
     fields,
     tokenize,
