@@ -82,7 +82,16 @@ async function hasEnded(holder: string): Promise<boolean> {
 /** Identifies the processes among which a process number is unique: those of this machine, and on Linux of this container. */
 async function processSpace(): Promise<string> {
   const namespace = process.platform === "linux" ? await readlink("/proc/self/ns/pid").catch(() => randomUUID()) : "";
-  return JSON.stringify([hostname(), namespace]);
+  return JSON.stringify([machineName(), namespace]);
+}
+
+function machineName(): string {
+  try {
+    return hostname();
+  } catch {
+    // Deno without --allow-sys=hostname. A random name equals no other, so a lease ends only when it expires.
+    return randomUUID();
+  }
 }
 
 /** Renews a lease. The returned function stops this, and settles when no renewal is in flight. */
