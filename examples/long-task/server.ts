@@ -33,4 +33,9 @@ const server = createServer({
 
 const running = await listen(server, { port: Number(process.env.PORT ?? 3000), closeTimeout: 15_000 });
 console.log(`Listening on ${running.url}`);
-process.once("SIGTERM", () => void running.close());
+process.once("SIGTERM", () => void stop());
+
+async function stop(): Promise<void> {
+  await running.close();
+  await server.close(); // ends the tasks
+}

@@ -87,6 +87,7 @@ const tables: readonly OptionTable[] = [
   { page: "reference/host-options.md", heading: "Members of a host", of: "Host", isOfHost: true },
   { page: "reference/host-options.md", heading: "Options of run", of: "RunOptions", isOfHost: true },
   { page: "reference/host-options.md", heading: "Methods of the renderer", of: "Renderer", isOfHost: true },
+  { page: "reference/host-options.md", heading: "Members of a form field", of: "FormField", isOfHost: true },
   { page: "reference/host-options.md", heading: "Limits of input requests", of: "InputLimits", isOfHost: true },
   { page: "reference/consent-rules.md", heading: "Members of a rule", of: "Rule", isOfHost: true },
   { page: "reference/consent-rules.md", heading: "Decision records", of: "DecisionRecord", isOfHost: true },
@@ -102,6 +103,17 @@ test.each(tables)(
     expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
   },
 );
+
+test("host-options.md lists the members of the requests of a renderer", () => {
+  const rows = rowsOf("reference/host-options.md", "Requests of the renderer");
+  const methods = rows.map(([, method = ""]) => method.replaceAll(/[` ]/g, ""));
+  expect(methods.toSorted()).toEqual(membersOf("Renderer", { declared: interfacesOfHosts }).toSorted());
+  for (const [, , request = "", members = ""] of rows) {
+    const name = request.replaceAll(/[` ]/g, "");
+    const listed = [...members.matchAll(/`(\w+)`/g)].map(([, member = ""]) => member);
+    expect(listed.toSorted(), name).toEqual(membersOf(name, { declared: interfacesOfHosts }).toSorted());
+  }
+});
 
 test("testing-functions.md lists the functions of mcparley/testing", async () => {
   const functions = Object.keys(await import("mcparley/testing"));
