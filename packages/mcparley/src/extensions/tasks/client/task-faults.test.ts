@@ -329,6 +329,30 @@ describe("on 2025-11-25", () => {
     },
   );
 
+  const died = { code: -32603, message: "The process died.", data: { repeatable: true } };
+
+  test("a task is read again if the process that sends its result has died", async () => {
+    const peer = legacy();
+    await open([peer], { revision });
+    const { running, result } = await untilResult(peer, "input_required");
+    peer.refuse(result, died);
+    await clock.advance(1000);
+    peer.answer(await peer.request("tasks/get"), { ...task, status: "completed" });
+    peer.answer(await peer.request("tasks/result"), { content: [{ type: "text", text: "done" }] });
+    expect(await running).toBe("done");
+  });
+
+  test.each([
+    ["says that it is safe to repeat", died],
+    ["says that it is not safe to repeat", { ...died, data: { repeatable: false } }],
+  ])("the error of a failed task rejects its call if it %s", async (_, error) => {
+    const peer = legacy();
+    await open([peer], { revision });
+    const { running, result } = await untilResult(peer, "failed");
+    peer.refuse(result, error);
+    expect(await stateOf(running)).toBe(-32603);
+  });
+
   test("the error of a failed task is not repeated", async () => {
     const peer = legacy();
     await open([peer], { revision });

@@ -1,6 +1,6 @@
 import type { FollowedCall } from "../../../client/extension.ts";
 import { pause } from "../../../rpc/abort.ts";
-import { LocalError } from "../../../rpc/errors.ts";
+import { LocalError, ProtocolError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { type Progress, readProgress } from "../../../mcp/progress.ts";
 import { type DetailedTask, type Task, TaskMethod, type TaskStatus, isOver, taskProgress } from "../task.ts";
@@ -103,7 +103,10 @@ export function followRequested(
         } catch (error) {
           // The task may need longer than the timeout of one request. It is read again.
           const isLate = error instanceof LocalError && error.code === "timeout";
-          if (isLate && !isOver(task) && !signal.aborted) return undefined;
+          // The process that waited for the result died. Another one continues the task.
+          const isInterrupted =
+            error instanceof ProtocolError && isObject(error.data) && error.data.repeatable === true;
+          if ((isLate || isInterrupted) && !isOver(task) && !signal.aborted) return undefined;
           throw error;
         }
       };
