@@ -28,7 +28,7 @@ test.each(figures)("$workload, $measure of $implementation is $figure in the res
 
 test("the README compares the throughput with that of its linked results", () => {
   const [, share, factor, file = ""] =
-    /(\d+) % of the throughput of bare `node:http`, and (\d+) times that of the official SDK v2\s+\(\[measured\]\((\S+)\)/.exec(
+    /(\d+) % of the throughput of bare `node:http`, and (\d+) times the throughput of the official SDK v2\s+\(\[measured\]\((\S+)\)/.exec(
       read("README.md"),
     ) ?? [];
   const [header = [], ...rows] = tableBelow(read(file), "`call/json/stateless/32`");
