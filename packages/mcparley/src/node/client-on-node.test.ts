@@ -10,6 +10,9 @@ import type { HttpTarget } from "../http/client/settings.ts";
 import { httpTransports } from "../http/client/transport.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
+import { createServer as defineServer } from "../server/create-server.ts";
+import { resource } from "../server/definition.ts";
+import { listen } from "./listen.ts";
 import { createSender } from "./http-client/sender.ts";
 import { discoverResult } from "../testing/peer-transports.ts";
 
@@ -86,6 +89,26 @@ test.each([
   if (begin === "") response.writeHead(200, headers).end(result(message, text("done")));
   else response.end(`data: ${result(message, text("done"))}\n\n`);
   expect(await calling).toBe("done");
+});
+
+describe("a client that is closed at once reports nothing", () => {
+  test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const)(
+    "on %s",
+    async (revision) => {
+      const note = resource("note://a", { read: () => "x" });
+      const running = await listen(defineServer({ name: "notes", version: "1.0.0", resources: { note } }), { port: 0 });
+      closers.push(() => running.close());
+      const errors: string[] = [];
+      const onError = (error: Error): void => void errors.push(error.message);
+      const open = () => openClient(httpTransports({ url: running.url }), { revision, onError });
+      await (await open()).close();
+      const client = await open();
+      const subscription = await client.listen({ uris: ["note://a"] }, () => {});
+      await subscription.close();
+      await client.close();
+      expect(errors).toEqual([]);
+    },
+  );
 });
 
 test("500 parallel calls share a few connections", async () => {

@@ -309,6 +309,8 @@ export class ClientConnection {
 
   #sendOneWay(message: JsonRpcMessage): Promise<void> | undefined {
     const fail = (error: unknown): void => {
+      // The end of the connection is reported once, and not at all if the program has closed it.
+      if (this.#ended && hasCode(error, "closed")) return;
       // The likely cause if a call that waits for this answer is not answered.
       if (!("method" in message))
         this.#outbound.noteFault(

@@ -127,7 +127,10 @@ class SharedSubscriptions {
       const isUnneeded = resource.holders === 0 && resource.isSubscribed !== false;
       if (isUnneeded && this.#connection.isOpen) {
         resource.isSubscribed = false;
-        await this.#request(Method.unsubscribe, uri, { idle }).catch((error: unknown) => this.#core.report(error));
+        await this.#request(Method.unsubscribe, uri, { idle }).catch((error: unknown) => {
+          // A subscription ends with its connection.
+          if (this.#connection.isOpen) this.#core.report(error);
+        });
       }
       if (resource.holders === 0 && resource.queue === releasing) this.#resources.delete(uri);
     });
