@@ -142,7 +142,7 @@ test("takes arguments of a prompt from the line, and asks only for missing requi
   await answer("code (required):", "c d");
   await terminal.waitFor("Review this code in the language Rust:\nc d");
   await send("/server:review lang=Go");
-  expect(await refused('The prompt server:review has no argument "lang".')).toContain("Available: code, language.");
+  expect(await refused('The prompt server:review has no argument "lang".')).toContain('Did you mean "language"?');
   await send("/server:plain");
   await terminal.waitFor("The text of the plain prompt.");
 });

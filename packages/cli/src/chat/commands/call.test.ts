@@ -122,6 +122,24 @@ test("asks which tool is meant if several servers have one with the name", async
   await chat.waitForText("other__search with the arguments {}");
 });
 
+test("waits for a server that still connects before it decides which tool is meant", async () => {
+  const other = createServer({ name: "other", version: "1.0.0", tools: { search: tool({ call: () => "other" }) } });
+  let connect = (): void => {};
+  const connected = new Promise<void>((resolve) => {
+    connect = resolve;
+  });
+  const attach: Server["attach"] = async (...given) => {
+    await connected;
+    return other.attach(...given);
+  };
+  const chat = await openNotes(revisions.modern, { slow: { attach } as Server });
+  await chat.type("/call search query=x");
+  await chat.waitForText("Waiting for the servers");
+  connect();
+  await chat.waitForText('Several servers have a tool "search".');
+  expect(chat.notes.calls).toEqual([]);
+});
+
 test("shows the error of a tool as the model would receive it", async () => {
   const chat = await openNotes();
   await chat.type("/call fail");

@@ -4,7 +4,7 @@ import { similarTool, toolsNamed } from "../../commands/arguments/tool-spellings
 import { UsageError } from "../../terminal/io.ts";
 import { type Offer, showOffer, showToolLines } from "../../commands/output/show-list.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { findWhenReady } from "../session/await-definitions.ts";
+import { findWhenReady, untilDefined } from "../session/await-definitions.ts";
 import type { Chat } from "../session/chat.ts";
 import { findMentions, mentionText } from "../session/mentions.ts";
 import { type ChatCommand, splitWords, wordMenu } from "./command.ts";
@@ -124,11 +124,10 @@ export function toolEntries({ host }: Chat): { value: string; detail: string }[]
 
 /** Finds a tool by its name in any spelling. Throws `UsageError` if there is none, or if several servers have one with this name. */
 export async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
-  const matches = await findWhenReady(chat, (catalogue) => {
-    const tools = toolsNamed(name, catalogue.tools);
-    return tools.length > 0 ? tools : undefined;
-  });
-  const [tool, ...otherTools] = matches ?? [];
+  const { host } = chat;
+  // A server that still connects can have a tool with the same name.
+  if (!host.catalogue.tools.some((tool) => tool.name === name)) await untilDefined(chat);
+  const [tool, ...otherTools] = toolsNamed(name, host.catalogue.tools);
   if (!tool) throw new UsageError(`There is no tool ${JSON.stringify(name)}.`, hintFor(name, chat));
   if (otherTools.length === 0) return tool;
   throw new UsageError(
