@@ -28,19 +28,15 @@ const MAX_LEVELS = 1_000;
  * with the value. Throws a `TypeError` that names the first value that JSON cannot represent. `path` is the name of the whole value.
  */
 export function copyAsJson(value: unknown, path: string): unknown {
-  return explainNotJson(value, path, () => copyOf(value, "", 0));
-}
-
-/** Returns the result of `encode`. If it throws because JSON cannot represent the value, the error names the first such member. */
-export function explainNotJson<T>(value: unknown, path: string, encode: () => T): T {
   try {
-    return encode();
+    return copyOf(value, "", 0);
   } catch (error) {
     throw notJson(value, path, error) ?? error;
   }
 }
 
-function notJson(value: unknown, path: string, cause?: unknown): TypeError | undefined {
+/** Returns the error that names the first member of a value that JSON cannot represent. Undefined if there is none. */
+export function notJson(value: unknown, path: string, cause?: unknown): TypeError | undefined {
   const wrong = describe(value, path, { ancestors: new Set(), isResult: true });
   const cure = "Use a plain value in its place.";
   return wrong === undefined ? undefined : new TypeError(`${wrong}, which JSON cannot represent. ${cure}`, { cause });
@@ -51,7 +47,12 @@ function notJson(value: unknown, path: string, cause?: unknown): TypeError | und
  * which would be `{}`.
  */
 export function resultText(result: unknown): string {
-  const json = explainNotJson(result, "result", () => wellFormedJson(result));
+  let json: string;
+  try {
+    json = wellFormedJson(result);
+  } catch (error) {
+    throw notJson(result, "result", error) ?? error;
+  }
   const error = json.includes("{}") ? notJson(result, "result") : undefined;
   if (error) throw error;
   return json;

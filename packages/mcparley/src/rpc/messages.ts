@@ -1,4 +1,4 @@
-import { explainNotJson } from "./json-values.ts";
+import { notJson } from "./json-values.ts";
 import { repairJson } from "./well-formed.ts";
 
 /** A JSON object with unknown members. */
@@ -220,7 +220,11 @@ export function encode(message: JsonRpcMessage): string {
   if ("result" in message && message.result instanceof Prepared) {
     return `${beginningOf(message.id)}${message.result.json}}`;
   }
-  return repairJson(explainNotJson(message, "", () => JSON.stringify(message)));
+  try {
+    return repairJson(JSON.stringify(message));
+  } catch (error) {
+    throw notJson(message, "", error) ?? error;
+  }
 }
 
 /** Returns the JSON text of a successful response up to its result. */
