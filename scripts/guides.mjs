@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { publishedPackages, readManifest } from "./packages.mjs";
 import { indexOf } from "./llms.mjs";
 import { root } from "./ready.mjs";
+import { imagesOf } from "../site/scripts/images.mjs";
 import { withoutFrontMatter } from "../site/scripts/markdown.mjs";
 import { repository } from "./release/project.mjs";
 
@@ -116,8 +117,7 @@ function sourcesOf(name) {
   const add = (/** @type {string} */ file) =>
     sources.set(file, withoutFrontMatter(readFileSync(path.join(root, file), "utf8")));
   for (const page of pagesOfDocs().filter((file) => isGuide(file) && guidesOf[name]?.test(file))) add(`docs/${page}`);
-  const guides = [...sources.values()].join("\n");
-  if (guides.includes("](chat.svg)")) add("docs/cli/chat.svg");
+  for (const [source, text] of sources) for (const { file } of imagesOf({ source }, text)) add(file);
   for (const example of examplesOf[name] ?? [])
     for (const file of readdirSync(path.join(root, "examples", example)))
       if (/\.(md|json|ts)$/.test(file)) add(`examples/${example}/${file}`);

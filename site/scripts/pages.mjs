@@ -75,7 +75,7 @@ export function addressOf(path) {
  * @param {string} path the path on the site
  */
 export function isOptional(path) {
-  return /^(internals\/|(contributing|architecture)\.md$|reference\/(command-hints|entry-members|issuers|runtime-results)\.md$|clients\/broken-peers\.md$)/.test(
+  return /^(internals\/|(contributing|architecture)\.md$|reference\/(entry-members|issuers|runtime-results)\.md$)/.test(
     path,
   );
 }

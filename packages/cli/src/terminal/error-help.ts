@@ -72,8 +72,8 @@ export function errorList(columns: number): string {
 
 /** Returns the command that explains an error. Undefined if the guide has no section for its code. */
 export function helpFor(error: unknown): string | undefined {
-  const known = new Set(errorNames());
-  const code = codesOf(error).find((one) => known.has(one));
+  const names = errorNames();
+  const code = codesOf(error).find((one) => names.includes(one));
   return code === undefined ? undefined : `mcparley help ${code}`;
 }
 
